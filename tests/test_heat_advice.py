@@ -85,6 +85,47 @@ def test_a_source_that_acts_after_the_end_is_told_so(heat: Callable, power: str,
 
 
 @pytest.mark.parametrize(
+    ("power", "named"),
+    [
+        ("1e6*(x == 0.05)", ("`x == 0.05`", "(abs(x - 0.05) < 0.0625) in place of (x == 0.05)")),
+        ("1e6*(t < 5)*(x > 0.5)*(0.3 == y)", ("`0.3 == y`", "(abs(y - 0.3) < 0.0625) in place of (y == 0.3)")),
+        ("1e6*(x == 0.0625)*(y > 2)", None),  # cells have their middle there
+        ("1e6*(floor(x) == 5)", None),
+    ],
+)
+def test_a_source_on_a_line_between_the_cells_is_named(
+    heat: Callable, power: str, named: tuple[str, str] | None
+) -> None:
+    (text,) = heat(source=[{"power": power}]).warnings
+    assert all(part in text for part in named or ("x and y are in metres",))
+    assert ("on a line only" in text) == (named is not None)
+
+
+STEP, BOTH = "20 + 30*(x > 0.01)*(t % 10 < 4)", "exp(-t)*cos(x)*cos(y)"
+
+
+@pytest.mark.parametrize(
+    ("edges", "told"),
+    [
+        ({"left": STEP}, ["x is 0 m all along the left edge, so that x in `value` = `" + STEP]),
+        ({"top": "y**2", "right": "sin(x)"}, ["x is 1 m all along the right", "y is 1 m all along the top"]),
+        ({"left": "(x > 0.5)*(y < 0.5)"}, ["x is 0 m all along the left"]),
+        ({"left": BOTH}, []),
+        ({"left": "20 + 30*(y > 0.01)", "bottom": STEP}, []),
+        ({"left": STEP, "bottom": STEP}, []),  # one function of the whole plate
+        ({"left": "20 + 0*x + (x > -1)"}, []),
+    ],
+)
+def test_a_coordinate_that_is_constant_on_an_edge_is_named(
+    heat: Callable, edges: dict[str, str], told: list[str]
+) -> None:
+    boundary = {edge: {"kind": "temperature", "value": value} for edge, value in edges.items()}
+    found = [text for text in heat(boundary=boundary).warnings if "all along" in text]
+    assert len(found) == len(told)
+    assert all(text.startswith(start) for text, start in zip(sorted(found), sorted(told), strict=True))
+
+
+@pytest.mark.parametrize(
     ("edge", "said"),
     [
         ({"kind": "flux", "value": "5e4*(abs(x - 0.1) < 0.03)"}, "`value` of the top edge is 0 at all of its points"),

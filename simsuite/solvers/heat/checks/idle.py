@@ -8,9 +8,11 @@ from typing import TypeAlias
 import numpy as np
 
 from simsuite.expressions import Expression
+from simsuite.expressions.formula import formula
 from simsuite.expressions.intervals import bounds_within
-from simsuite.expressions.tree import Number, walk
+from simsuite.expressions.tree import Node, Number, names_in, walk
 from simsuite.scenario.heat import EDGES, HeatScenario, Mask
+from simsuite.solvers.heat.checks.moments import equations
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, RADIATION
 
@@ -99,7 +101,24 @@ def _at_all_times(
     else to do, if the function is 0 after the run as well."""
     if end > 0.0 and _acts_later(f, made, end, x, y, free):
         return f"at all times of the run, which ends at {end:g} s, before it acts: check time.end and its t, in seconds"
+    line = next((line for name in ("x", "y") for line in equations(f.tree, name) if not _holds(line, x, y)), None)
+    if line is not None:
+        name = "x" if "x" in names_in(line) else "y"
+        width = made.dx if name == "x" else made.dy
+        at = next((part.value for part in line.args if isinstance(part, Number)), 0.05)
+        return (
+            f"at all times, as `{formula(line)}` holds on a line only, which meets the middle of no cell: write, for a "
+            f"strip as wide as a cell, (abs({name} - {at:g}) < {0.5 * width:.3g}) in place of ({name} == {at:g})"
+        )
     return f"at all times: check that its x and y are in metres and its t in seconds{or_else}"
+
+
+def _holds(equation: Node, x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether a comparison of nothing but x and y holds at any of these places; True if it contains others."""
+    if not names_in(equation) <= {"x", "y"}:
+        return True
+    with np.errstate(all="ignore"):
+        return bool(np.any(Expression.from_tree(equation, ("x", "y"))(x=x, y=y)))
 
 
 def _acts_later(

@@ -35,7 +35,7 @@ def moment_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) ->
     times = _times(end, plan.changes)
     found = []
     for name, f, x, y in _data(scenario, made):
-        equal = next((node for node in _equations(f.tree) if not _holds(node, times, x, y)), None)
+        equal = next((node for node in equations(f.tree, "t") if not _holds(node, times, x, y)), None)
         if equal is not None:
             found.append(
                 f"`{formula(equal)}` in {name} holds at single moments only, which steps pass over: write, for a "
@@ -70,10 +70,11 @@ def _data(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, E
             yield f"the source {name}", f, np.tile(x, y.size), np.repeat(y, x.size)
 
 
-def _equations(tree: Node) -> Iterator[Apply]:
-    """The comparisons `==` that contain t, but for those of functions that go up in jumps, such as `floor(t)`."""
+def equations(tree: Node, name: str) -> Iterator[Apply]:
+    """The comparisons `==` that contain a variable, but for those of functions that go up in jumps, such as
+    `floor(t)`."""
     for node in walk(tree):
-        if isinstance(node, Apply) and node.op == "==" and "t" in names_in(node) and not _goes_by_jumps(node):
+        if isinstance(node, Apply) and node.op == "==" and name in names_in(node) and not _goes_by_jumps(node):
             yield node
 
 
