@@ -150,3 +150,85 @@ def test_heat_in_cells_that_are_held_does_not_count(heat: Callable[..., HeatProb
     said = re.search(r"about (\d+) % more heat", text)
     assert said is not None
     assert float(said[1]) == pytest.approx(100 * (0.125 / 0.075 - 1), abs=0.7)
+
+
+PLATE = {"grid": {"lx": 0.04, "ly": 0.03, "nx": 16, "ny": 12}, "material": {"diffusivity": 5e-6}}
+SHORT = [  # a source that acts for a part of a run, and the heat that cells get as a share of its own
+    ("1e11*exp(-((x-0.1*t)**2 + (y-0.01375)**2)/1e-8)", 14.1),
+    ("1e11*exp(-((x-0.1*t)**2 + (y-0.015)**2)/1e-8)", 0.0),
+    ("1e10*exp(-((x-0.1*t)**2 + (y-0.015)**2)/1e-7)", 0.0),
+    ("1e8*(hypot(x-0.1*t, y-0.015) < 0.0015)", 1.18),  # 331.7 J/m of 0.4 s · 7.0686 W/m - 2.25 J/m
+    ("1e11*(t > 0.33)*(t < 0.34)*exp(-((x-0.02)**2 + (y-0.015)**2)/1e-8)", 0.0),
+    ("1e11*exp(-((t-0.3)/1e-4)**2)*exp(-((x-0.02)**2 + (y-0.015)**2)/1e-8)", 0.0),
+    ("1e11*(t % 0.5 < 1e-4)*exp(-((x-0.02)**2 + (y-0.015)**2)/1e-8)", 0.0),
+]
+
+
+@pytest.mark.parametrize("end", [0.5, 40.0, 1000.0])
+@pytest.mark.parametrize(("power", "share"), SHORT)
+def test_the_length_of_a_run_makes_no_difference_to_a_source_that_acts_for_a_part_of_it(
+    heat: Callable[..., HeatProblem], power: str, share: float, end: float
+) -> None:
+    told = heat(**PLATE, source=[{"power": power}], time={"end": end, "stepper": "adi"}).warnings
+    (text,) = [text for text in told if "within a cell" in text]
+    if share == 0.0:
+        assert "over the run it gives hardly any heat" in text
+    elif share > 2:
+        said = re.search(r"about ([\d.]+) times the heat", text)
+        assert said is not None
+        assert float(said[1]) == pytest.approx(share, rel=0.03)
+    else:
+        assert f"about {100 * (share - 1):.0f} % more heat" in text
+
+
+def test_a_pulse_counts_by_its_heat_beside_a_source_that_lasts(heat: Callable[..., HeatProblem]) -> None:
+    """The wide spot gives 30.2 W/m, the pulse 314 J/m, of which cells get nothing."""
+    place = "exp(-((x-0.02)**2 + (y-0.015)**2)/"
+    power = f"1e5*{place}1e-4) + 1e12*(t > 3.33)*(t < 3.34)*{place}1e-8)"
+    for end in (12.0, 40.0):
+        (text,) = heat(**PLATE, source=[{"power": power}], time={"end": end, "stepper": "adi"}).warnings
+        said = re.search(r"over the run it gives about (\d+) % less heat", text)
+        assert said is not None
+        assert float(said[1]) == pytest.approx(100 * 314.16 / (314.16 + 30.2 * end), abs=1)
+    told = heat(**PLATE, source=[{"power": power}], time={"end": 1000.0, "stepper": "adi"}).warnings
+    assert not [text for text in told if "within a cell" in text]
+
+
+def along(at: np.ndarray, width: float, cells: int, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """The mean over a length of exp(-((x - at)/width)²) in the middle of cells, and its true mean."""
+    middles = (np.arange(cells) + 0.5) * (length / cells)
+    ends = np.vectorize(math.erf)(np.stack([at, at - length]) / width)
+    return np.exp(-(((middles - at[:, None]) / width) ** 2)).mean(axis=1), (ends[0] - ends[1]) * (
+        math.sqrt(math.pi) / 2 * width / length
+    )
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_spots_that_act_for_a_while_are_told_by_their_heat(heat: Callable[..., HeatProblem], seed: int) -> None:
+    """Every third spot is wide. The sum over dense times is compared with integrals of the bell in closed form."""
+    rng = np.random.default_rng(seed)
+    end, cell, wide = 10 ** rng.uniform(0, 4), 0.0025, seed % 3 == 0
+    width = cell * (rng.uniform(1.5, 3) if wide else 10 ** rng.uniform(-1, 0))
+    begin, lasts = rng.uniform(0, 0.5) * end, end * 10 ** rng.uniform(-5, -0.4)
+    y = (math.floor(rng.uniform(2, 10)) + rng.choice([0.0, 0.2, 0.5])) * cell
+    speed = rng.choice([0.0, 0.04]) / lasts
+    x = 0.0 if speed else rng.uniform(0.01, 0.03)
+    power = (
+        f"1e8*(t > {begin!r})*(t < {begin + lasts!r})"
+        f"*exp(-((x - {x!r} - {float(speed)!r}*(t - {begin!r}))**2 + (y - {float(y)!r})**2)/{width!r}**2)"
+    )
+    p = heat(**PLATE, source=[{"power": power}], time={"end": end, "stepper": "adi"})
+    t = (np.arange(20000) + 0.5) / 20000 * lasts
+    in_x, in_y = along(x + speed * t, width, 16, 0.04), along(np.array([y]), width, 12, 0.03)
+    share = float(np.mean(in_x[0]) * in_y[0][0] / (np.mean(in_x[1]) * in_y[1][0]))
+    text = " ".join(text for text in p.warnings if "within a cell" in text)
+    if not 0.09 < abs(share - 1) < 0.11:
+        assert ("heat" in text and "mean over the run" not in text) == (abs(share - 1) > 0.1)
+    assert not (wide and text)
+    if said := re.search(r"about ([\d.]+) times the heat", text):
+        assert float(said[1]) == pytest.approx(share, rel=0.1)
+    elif said := re.search(r"about (\d+) % (more|less) heat", text):
+        assert (said[2] == "more") == (share > 1)
+        assert float(said[1]) == pytest.approx(100 * abs(share - 1), abs=3)
+    elif "hardly any heat" in text:
+        assert share < 0.01
