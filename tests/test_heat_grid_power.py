@@ -232,3 +232,16 @@ def test_random_spots_that_act_for_a_while_are_told_by_their_heat(heat: Callable
         assert float(said[1]) == pytest.approx(100 * abs(share - 1), abs=3)
     elif "hardly any heat" in text:
         assert share < 0.01
+
+
+@pytest.mark.parametrize("radius", [2e-5, 1e-4])
+def test_a_disc_that_moves_between_the_places_in_cells_is_told_by_its_heat(
+    heat: Callable[..., HeatProblem], radius: float
+) -> None:
+    """While the middle of a cell is inside, the whole cell of 0.0025 m is heated."""
+    power = f"1e11*(hypot(x-0.1*t, y-0.01375) < {radius})"
+    told = heat(**PLATE, source=[{"power": power}], time={"end": 40.0, "stepper": "adi"}).warnings
+    (text,) = [text for text in told if "within a cell" in text]
+    said = re.search(r"about ([\d.]+) times the heat", text)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(2 * 0.0025 / (math.pi * radius), rel=0.1)

@@ -17,6 +17,7 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.expressions.separable import Pair, separate
 from simsuite.solvers.heat.checks.acting_times import ActingTimes, acting_times
+from simsuite.solvers.heat.checks.drawn_power import drawn_powers
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 
@@ -33,6 +34,7 @@ _MOST_PARTS, _STILL_LOOKS = 1024, 1 << 16
 # cell, and the most places in all.
 _FINEST_PARTS, _FINE_LOOKS = 128, 1 << 19
 _DIFFERS = 1e-3  # A source differs within a cell if its spread there is more than this share of the largest spread.
+_DRAWN = 256  # the number of times at which places are drawn first
 # The multiples of these two numbers, modulo 1, lie evenly in a square.
 _SHIFTS = (0.7548776662466927, 0.5698402909980532)
 # the most values in all places and at all times together; how many are computed at once, as caches hold them
@@ -88,9 +90,31 @@ def grid_power(f: Expression, made: Discretisation, end: float) -> GridPower:
     with np.errstate(all="ignore"):
         acting = acting_times(f, made, end) if f.depends_on("t") else None
         found = _looked_at(f, pairs, made, acting, few, _FEW_TIMES)
+        if acting is not None and pairs is None:
+            missed = _missed(f, made, acting, found)
+            if missed is not None:
+                return missed
         if max(found.off, found.swing) > _PERHAPS:
             found = _looked_at(f, pairs, made, acting, parts, _TIMES)
     return found
+
+
+def _missed(f: Expression, made: Discretisation, acting: ActingTimes, found: GridPower) -> GridPower | None:
+    """The `GridPower` of a source that is so narrow that places in cells miss it, as shows in its power from places
+    that are drawn where it may act; None if that is not more than what was found, or if the source both heats and
+    cools."""
+    times, weights = _times(acting, _DRAWN)
+    drawn = weights * drawn_powers(f, made, times[0])
+    own, error = abs(float(np.mean(drawn))), float(np.std(drawn)) / math.sqrt(drawn.size)
+    # The error says nothing if a few places have all of the power.
+    sure = own > _ONE_SIGN * float(np.mean(np.abs(drawn))) and own > 5.0 * error
+    if not (sure and own - abs(found.own) > max(0.5 * own, 5.0 * error)):
+        return None
+    times, weights = _times(acting, min(_TIMES, max(1, _LOOKS // (made.nx * made.ny))))
+    drawn, grid = weights * drawn_powers(f, made, times[0]), weights * _powers(f, None, made, times, 1)
+    given, own = float(np.mean(grid)), float(np.mean(drawn))
+    error = math.hypot(float(np.std(grid)), float(np.std(drawn)) * given / own) / abs(own) / math.sqrt(grid.size)
+    return GridPower(given=given, own=own, off=abs(given / own - 1.0), error=error)
 
 
 def _looked_at(
