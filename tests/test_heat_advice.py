@@ -11,7 +11,7 @@ import pytest
 
 import simsuite
 from simsuite.backends.cpu import CpuBackend
-from simsuite.errors import ScenarioError
+from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.solvers.heat.problem import HeatProblem
 
 
@@ -187,6 +187,7 @@ def test_edges_that_act_at_single_moments_are_named(heat: Callable[..., HeatProb
         ({}, None),
         ({"end": 10.0}, "time.end has no effect with steady = true"),
         ({"tolerance": 1e-3, "end": 10.0}, "time.end and time.tolerance have no effect with steady = true"),
+        ({"dt": "auto"}, "time.dt has no effect with steady = true"),
         ({"end": 10.0, "steady": False}, None),
     ],
 )
@@ -194,8 +195,28 @@ def test_keys_of_steps_are_named_where_the_state_is_steady(
     heat: Callable, given: dict[str, Any], beginning: str | None
 ) -> None:
     time = {"steady": True, "stepper": "auto", **given}
-    found = heat(time=time, boundary={"left": {"kind": "temperature", "value": 1.0}}).warnings
+    found = heat(time=time, output={}, boundary={"left": {"kind": "temperature", "value": 1.0}}).warnings
     assert [text.startswith(beginning or "") for text in found] == ([] if beginning is None else [True])
+
+
+@pytest.mark.parametrize(
+    ("output", "beginning"),
+    [
+        ({"frames": 5}, "output.frames has no effect"),
+        ({"every": 2.0, "samples": 7}, "output.every and output.samples have no effect"),
+        ({"times": [1.0], "checkpoint_every": 3}, "output.times and output.checkpoint_every have no effect"),
+        ({"directory": "runs/here", "compression": "lossless"}, None),
+    ],
+)
+def test_keys_of_frames_are_named_where_the_state_is_steady(
+    heat: Callable, output: dict[str, Any], beginning: str | None
+) -> None:
+    """A steady state is one frame. The scenario that its run stores, with all keys, is told nothing else."""
+    plate = {"time": {"steady": True, "stepper": "auto"}, "boundary": {"left": {"kind": "temperature", "value": 1.0}}}
+    problem = heat(**plate, output=output)
+    stored = problem.scenario.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for found in (problem.warnings, heat(**stored).warnings):
+        assert [text.startswith(beginning or "") for text in found] == ([] if beginning is None else [True])
 
 
 LEFT = {"shape": "rectangle", "x": [0, 0.2], "y": [0, 1]}
@@ -350,6 +371,52 @@ def test_the_ramp_that_is_proposed_goes_the_way_of_what_is_written(heat: Callabl
     problem = heat(source=[{"power": f"1e5*{written}"}], initial=start, boundary=COOL, time=end)
     (text,) = [text for text in problem.warnings if "jumps" in text]
     assert f"make it a ramp, such as {ramp}, or" in text
+
+
+STEADY: dict[str, Any] = {"steady": True, "stepper": "auto"}
+BETWEEN = {"left": {"kind": "temperature", "value": 300.0}, "right": {"kind": "temperature", "value": 500.0}}
+WEAKLY_COOLED = {"kind": "convection", "h": 1e-3, "ambient": 300.0}
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        ({"source": [{"power": "-3000*(T > 400)"}]}, "the source source1 jumps at T = 400, "),
+        ({"source": [{"power": "1e4*(T < 800)"}]}, "the source source1 jumps at T = 800, "),
+        ({"source": [{"power": "1e4*(T < 800)*(x > 5)"}]}, None),
+        ({"source": [{"power": "1e4*(T < 1e9)"}]}, None),
+        ({"source": [{"power": "-(T > 900)"}]}, None),
+        ({"source": [{"power": "3000*min(1, max(0, (400 - T)/0.5))"}]}, None),
+        (
+            {"source": [{"power": "(T < 800)"}], "boundary": {"left": WEAKLY_COOLED}},
+            "the source source1 jumps at T = 800",
+        ),
+        ({"material": {"conductivity": "1 + (T > 400)"}}, "the conductivity jumps at T = 400, "),
+        ({"material": {"conductivity": "1 + (T > 4000)"}}, None),
+    ],
+)
+def test_what_jumps_at_a_temperature_may_have_no_steady_state(
+    heat: Callable[..., HeatProblem], sections: dict[str, Any], said: str | None
+) -> None:
+    """At temperatures that edges have, or that a source could lead to while heat leaves through the plate."""
+    plate = {"initial": {"temperature": 300.0}, "boundary": BETWEEN, "time": STEADY, "output": {}}
+    found = [text for text in heat(**plate | sections).warnings if " jumps " in text]
+    assert [text.startswith(said or "") for text in found] == ([] if said is None else [True])
+    assert all("no steady state may be found" in text and "make it a ramp" in text for text in found)
+    assert not any("step" in text for text in found)
+
+
+def test_a_search_that_fails_at_a_jump_says_so(heat: Callable[..., HeatProblem]) -> None:
+    """A plate that radiates, with a heater that is switched off in a part of it that conducts by temperature."""
+    material = {"conductivity": 2.0, "density": 1000.0, "specific_heat": 1000.0}
+    part = {"shape": "rectangle", "x": [0.3, 0.8], "y": [0.2, 0.7], "conductivity": "0.001*exp(T/100)"}
+    left = {"kind": "temperature", "value": 300.0}
+    right = {"kind": "radiation", "emissivity": 1.0, "ambient": 1500.0}
+    sections = {"material": material, "region": [part], "boundary": {"left": left, "right": right}}
+    jumps = {"source": [{"power": "-3000*(T > 400)"}]}
+    problem = heat(grid={"nx": 16, "ny": 16}, **sections, **jumps, time=STEADY)
+    with pytest.raises(NumericalFailure, match=r"help: a source jumps at a temperature, .* ramp there, such as min\("):
+        problem.stepper(CpuBackend(), problem.initial())
 
 
 def test_ramps_about_zero_have_no_signs_too_many(heat: Callable) -> None:

@@ -2,7 +2,8 @@
 `(T < 330)`.
 
 Every cell passes that value at a time of its own, so steps cannot end at these times, as they end where data jump in
-time. A step that goes beyond such a time heats the cell as if the source had been on, or off, for the whole step."""
+time. A step that goes beyond such a time heats the cell as if the source had been on, or off, for the whole step.
+Where the steady state is asked for, a cell beside such a temperature may have none."""
 
 from __future__ import annotations
 
@@ -19,6 +20,9 @@ from simsuite.expressions.intervals import bounds
 from simsuite.expressions.tree import Apply, Node, names_in
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.edges import CONVECTION, RADIATION
+from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
+from simsuite.solvers.heat.grid.sampling import distinct
 
 _LOOKS = 11  # the number of times at which sources are looked at
 _MOST = 512  # the most cells along each axis in which sources are looked at
@@ -40,7 +44,9 @@ class Jump(NamedTuple):
 def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled: bool) -> list[str]:
     """A sentence for each source, and one for the conductivity, that jumps at a temperature that can come up.
     controlled: whether the lengths of steps follow from an estimate of their error."""
-    if scenario.time.steady or scenario.time.end is None:
+    if scenario.time.steady:
+        return _steady_warnings(scenario, made)
+    if scenario.time.end is None:
         return []
     found = []
     for name, source in zip(scenario.source_names, scenario.source):
@@ -59,6 +65,37 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
             f"{off}; make it a ramp over a few kelvin about that temperature, such as {_ramp(jump, _FEW, True)}"
         )
     return found
+
+
+def _steady_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """The sentences of `thermostat_warnings` where the steady state is asked for."""
+    named = [(f"the source {name}", f, _HALF, False) for name, f in zip(scenario.source_names, made.sources)]
+    named += [("the conductivity", f, _FEW, True) for f in conductivities(scenario)]
+    jumping_ones = [part for part in named if part[1].depends_on("T") and next(jumping(part[1].tree, "T"), None)]
+    within = steady_reach(made) if jumping_ones else (0.0, 0.0)
+    found = {}
+    for name, f, width, centred in jumping_ones:
+        jump = next(_jumps(f, made, 0.0, within), None)
+        if jump is not None:
+            found.setdefault(
+                name,
+                f"{name} jumps {_at(jump)}, and cells that would come to rest there cannot: no steady state may be "
+                f"found; make it a ramp, such as {_ramp(jump, width, centred)}",
+            )
+    return list(found.values())
+
+
+def steady_reach(made: Discretisation) -> tuple[float, float]:
+    """The least and the largest temperature that a steady state may come to, roughly: as far as sources and fluxes
+    drive a cell in the time in which heat crosses the plate and its edges."""
+    least, most = made.temperatures([0.0])
+    k = min(float(np.nanmin(distinct(a))) for _, *pair in made.conductivities((least, most)) for a in pair)
+    kinds, first = made.edges.kinds, made.edges.data(0.0)[0]
+    radiant = 4.0 * first[kinds == RADIATION] * STEFAN_BOLTZMANN * np.abs(np.float64(most)) ** 3
+    h = np.concatenate([first[kinds == CONVECTION], radiant])
+    least_h = float(np.min(h[h > 0.0], initial=math.inf))
+    side, capacity = max(made.nx * made.dx, made.ny * made.dy), float(np.max(distinct(made.rho_c)))
+    return made.reach([0.0], capacity * (side / least_h + (side * side / k if k > 0.0 else 0.0)))
 
 
 def conductivities(scenario: HeatScenario) -> Iterator[Expression]:

@@ -4,12 +4,13 @@ run has missed it."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from simsuite.expressions import Expression
+from simsuite.scenario.common import Section
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.checks.thermostats import why_jumping
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
@@ -19,7 +20,9 @@ from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.steppers import is_exact_in_time, record_or_none, stepper_record
 from simsuite.words import more_than
 
-_OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
+# keys that do nothing where there are no steps in time, and only one frame
+_OF_STEPS = ("end", "dt", "tolerance", "steady_tolerance")
+_OF_FRAMES = ("frames", "every", "times", "samples", "checkpoint_every")
 # share of the tolerance: if rounding in float64 is more, it is why an error cannot be told to be within the tolerance
 _ROUNDED = 0.03
 _NOTHING = 0.1  # share of the range: if rounding in float64 is more, temperatures do not change at all
@@ -40,22 +43,36 @@ def tolerance_of(scenario: HeatScenario, plan: Plan) -> float | None:
 
 
 def idle_keys(scenario: HeatScenario, plan: Plan) -> list[str]:
-    """A sentence where keys of [time] are given that have no effect. The scenario that a run stores has all keys;
-    there, keys with their default values count as not given."""
+    """A sentence where keys of [time] or [output] are given that have no effect."""
     time = scenario.time
-    fields = type(time).model_fields
-    given = [key for key in _OF_STEPS if key in time.model_fields_set]
-    if scenario.written_out:
-        given = [key for key in given if getattr(time, key) != fields[key].default]
-    if time.steady and given:
-        have = "has" if len(given) == 1 else "have"
-        names = " and ".join(f"time.{key}" for key in given)
-        return [f"{names} {have} no effect with steady = true, which takes no steps in time"]
+    given = _given(time, _OF_STEPS, scenario.written_out)
+    if time.steady:
+        also = _given(scenario.output, _OF_FRAMES, scenario.written_out)
+        return _idle_without_steps([*(f"time.{key}" for key in given), *(f"output.{key}" for key in also)])
     # the stepper was chosen automatically and makes no error in time, so it meets the tolerance
     chosen = is_exact_in_time(plan.stepper) and time.stepper == "auto"
     if "tolerance" not in given or chosen or tolerance_of(scenario, plan) is not None:
         return []
     return [_why_idle(scenario, plan)]
+
+
+def _given(section: Section, keys: Sequence[str], written_out: bool) -> list[str]:
+    """Those of `keys` that the scenario gives. written_out: whether all keys stand in it, as in the scenario that a run
+    stores; keys with their default values then count as not given."""
+    fields = type(section).model_fields
+    given = [key for key in keys if key in section.model_fields_set]
+    return [key for key in given if not written_out or getattr(section, key) != fields[key].default]
+
+
+def _idle_without_steps(names: Sequence[str]) -> list[str]:
+    """A sentence about keys that do nothing in a search for a steady state, if there are any."""
+    if not names:
+        return []
+    have = "has" if len(names) == 1 else "have"
+    return [
+        f"{' and '.join(names)} {have} no effect with steady = true, which takes no steps in time and has one frame, "
+        "the steady state"
+    ]
 
 
 def loose_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:

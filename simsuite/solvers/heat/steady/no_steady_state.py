@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simsuite.scenario.heat import HeatScenario
 from simsuite.scenario.heat.boundary import EDGES, fixes_level
+from simsuite.solvers.heat.checks.thermostats import steady_reach, why_jumping
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.time_scales.feeding import fastest_growth
 
@@ -16,6 +17,13 @@ def help_without_steady_state(scenario: HeatScenario, made: Discretisation) -> s
         reasons.append(
             "no edge has a temperature, convection or radiation, and no region is held at a temperature: then sources "
             "have to balance the fluxes through edges at some temperature"
+        )
+    jump = why_jumping(scenario, made, steady_reach(made))
+    if jump is not None:
+        what, ramp = jump
+        reasons.append(
+            f"{what} jumps at a temperature, and cells that would come to rest there cannot: make it a ramp there, "
+            f"such as {ramp}"
         )
     low, high = made.temperatures([0.0])
     if fastest_growth(made, 0.0, low, max(high, low + 1.0)) > 0.0:
