@@ -38,7 +38,7 @@ from simsuite.progress import LiveProgress, Reporter, Silent, position, progress
 from simsuite.scenario import Scenario
 from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
-from simsuite.words import measured, steps_in_words, with_prefix
+from simsuite.words import end_in_words, with_prefix
 
 _MUCH = 4e9  # so many bytes may take more than some seconds to read
 _LESS = Advice(
@@ -261,9 +261,7 @@ class Execution:
         summary["warnings"] = self.warnings
         self.directory.write_summary(summary)
         live.end()
-        unit = summary["units"].get("time", "")
-        steps = steps_in_words(summary["steps"], summary.get("dt"), unit)
-        at = f"{steps}, t = {measured(format(summary['time'], '.9g'), unit)}"
+        at = end_in_words(summary)
         if reason is not None and isinstance(problem, Staged):
             at = problem.stage(stepper.step) or at
         self._log(f"{summary['status']} after {at}" + (f" ({reason})" if reason else ""))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -91,3 +92,23 @@ def digits_apart(a: float, b: float, least: int) -> int:
     if a == b:
         return least
     return next((digits for digits in range(least, 17) if f"{a:.{digits}g}" != f"{b:.{digits}g}"), 17)
+
+
+def methods_taken(summary: Mapping[str, Any]) -> tuple[str, ...]:
+    """The steppers that took the steps of a heat run which may take rkl2 or adi for each: one of the two, or both.
+    Empty where none has taken a step yet, where that is not known, and for other runs.
+
+    summary: what `run --json` prints; its "stepper" is what was planned."""
+    steps, by_adi = summary.get("steps"), summary.get("results", {}).get("adi_steps")
+    if summary.get("stepper") != "rkl2+adi" or not steps or by_adi is None:
+        return ()
+    return {0: ("rkl2",), steps: ("adi",)}.get(by_adi, ("rkl2", "adi"))
+
+
+def end_in_words(summary: Mapping[str, Any]) -> str:
+    """ "45 steps of 0.7 to 3.3 s, t = 100 s, all steps by rkl2": how far a run came, from what `run --json` prints."""
+    unit = summary["units"].get("time", "")
+    steps = steps_in_words(summary["steps"], summary.get("dt"), unit)
+    at = f"{steps}, t = {measured(format(summary['time'], '.9g'), unit)}"
+    taken = methods_taken(summary)
+    return f"{at}, all steps by {taken[0]}" if len(taken) == 1 else at

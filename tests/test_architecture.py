@@ -41,7 +41,7 @@ ALLOWED = {
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
-    "pictures": BASE | {"io", "scenario", "solvers"},
+    "pictures": BASE | {"io", "scenario", "solvers", "words"},
     "repairing": BASE | {"inspection", "io"},
     "rng": {"elementary"},
     "scenario": {"errors", "expressions", "words"},

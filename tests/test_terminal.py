@@ -19,11 +19,14 @@ import pytest
 import running
 from typer.testing import CliRunner
 
+import simsuite
 from simsuite.cli import app
 from simsuite.cli.numbers import tree
 from simsuite.cli.summary import MOST_LINES, _why_unknown, short_stepper, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
+from simsuite.pictures.heat import _subtitle as heat_subtitle
+from simsuite.pictures.recording import Recording
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
@@ -443,7 +446,7 @@ def test_a_plate_of_metres_that_were_meant_to_be_millimetres(say: Say) -> None:
     assert "warning" not in say("check", *settings()).stdout
     fine = settings("grid={nx = 12, ny = 8, lx = 100.0, ly = 100.0}", "probe=[]", "time.end=1e7")
     assert "warning" not in say("check", *fine).stdout
-    steady = settings("grid.lx=300.0", "probe=[]", "time={steady = true}")
+    steady = settings("grid.lx=300.0", "probe=[]", "time={steady = true}", "output={}")
     assert json.loads(say("check", *steady, "--json").stdout)["warnings"] == []
 
 
@@ -768,16 +771,37 @@ def test_results_are_printed_in_one_form(say: Say) -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "by_adi", "said"),
+    ("steps", "by_adi", "status", "said"),
     [
-        (40, 0, "rkl2 for all steps, adi for none; steps as long as their error allows"),
-        (40, 40, "adi for all steps, rkl2 for none; steps as long as their error allows"),
-        (40, 3, "rkl2 and adi by turns, steps as long as their error allows"),
+        (40, 0, "complete", "rkl2 for all steps, adi for none; steps as long as their error allows"),
+        (40, 40, "complete", "adi for all steps, rkl2 for none; steps as long as their error allows"),
+        (40, 0, "stopped", "rkl2 for all steps so far, adi for none; steps as long as their error allows"),
+        (40, 3, "complete", "rkl2 and adi by turns, steps as long as their error allows"),
+        (0, 0, "stopped", "rkl2 or adi, whichever is faster, steps as long as their error allows"),
     ],
 )
-def test_a_method_that_took_no_step_took_no_turns(steps: int, by_adi: int, said: str) -> None:
+def test_a_method_that_took_no_step_took_no_turns(steps: int, by_adi: int, status: str, said: str) -> None:
     about = {"solver": "heat", "stepper": "rkl2+adi", "steps": steps, "results": {"adi_steps": by_adi}}
-    assert short_stepper(about, True) == said
+    assert short_stepper(about | {"status": status}, True) == said
+
+
+def test_log_and_picture_name_the_method_that_took_all_steps(tmp_path: Path) -> None:
+    """Not the plan of a run that is over, which JSON has as `stepper`."""
+    plate = {
+        "solver": "heat",
+        "grid": {"nx": 8, "ny": 8},
+        "material": {"diffusivity": 1e-3},
+        "initial": {"temperature": 300.0},
+        "boundary": {"left": {"kind": "radiation", "emissivity": 1.0, "ambient": 500.0}},
+        "time": {"end": 0.5},
+    }
+    done = simsuite.run(plate, device="cpu", directory=tmp_path)
+    assert done.summary["stepper"] == "rkl2+adi"
+    assert done.results["adi_steps"] == 0
+    log = (tmp_path / "log.txt").read_text()
+    assert re.search(r"complete after \d+ steps? .*, all steps by rkl2$", log, re.MULTILINE)
+    with h5py.File(tmp_path / "results.h5") as file:
+        assert "   |   rkl2, float64   |   " in heat_subtitle(Recording(tmp_path, file))
 
 
 def test_explicit_steps_that_were_chosen_for_the_tolerance_do_not_ignore_it(say: Say) -> None:

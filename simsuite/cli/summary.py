@@ -11,7 +11,7 @@ from simsuite.cli.gbm import gbm_sections
 from simsuite.cli.linear import linear_lines
 from simsuite.cli.numbers import number
 from simsuite.cli.numbers import row as _row
-from simsuite.words import counted, duration, measured, steps_in_words, with_prefix
+from simsuite.words import counted, duration, measured, methods_taken, steps_in_words, with_prefix
 
 if TYPE_CHECKING:
     from simsuite.solvers.heat.stepper_record import StepperRecord
@@ -30,7 +30,7 @@ UNIT_NAMES = {
     "K m2 s-1": "K·m²/s, as ρc counts as 1",
 }
 STEPPERS = {  # steppers in words, but for most of those of heat, whose records have them
-    "rkl2+adi": "rkl2 and adi by turns",
+    "rkl2+adi": "rkl2 or adi, whichever is faster",  # what is planned; see `short_stepper` for what was taken
     "steady": "steady state, without steps in time",
     "step": "one product with A a step",
     "power": "powers of A from frame to frame",
@@ -60,11 +60,16 @@ def summary_lines(summary: Mapping[str, Any], verbose: bool = False) -> list[str
 
 
 def short_stepper(about: Mapping[str, Any], controlled: bool) -> str:
-    """The stepper in a few words. controlled: whether the error of its steps is."""
+    """The stepper in a few words; once steps were taken, what took them. controlled: whether the error of its steps
+    is."""
     name = str(about.get("stepper", ""))
-    if name == "rkl2+adi" and controlled and (alone := _alone(about)):
-        other = {"rkl2": "adi", "adi": "rkl2"}[alone]
-        return f"{alone} for all steps, {other} for none; steps as long as their error allows"
+    taken = methods_taken(about)
+    if len(taken) == 2:
+        return "rkl2 and adi by turns, steps as long as their error allows"
+    if taken:
+        other = {"rkl2": "adi", "adi": "rkl2"}[taken[0]]
+        so_far = "" if about.get("status") == "complete" else " so far"
+        return f"{taken[0]} for all steps{so_far}, {other} for none; steps as long as their error allows"
     if about.get("solver") == "gbm":
         return {"exact": "exact sampling"}.get(name, STEPPERS.get(name, name))
     record = _heat_record(about)
@@ -79,12 +84,6 @@ def _heat_record(about: Mapping[str, Any]) -> StepperRecord | None:
     from simsuite.solvers.heat.steppers import record_or_none
 
     return record_or_none(str(about.get("stepper", "")))
-
-
-def _alone(about: Mapping[str, Any]) -> str | None:
-    """The stepper, "rkl2" or "adi", that took all steps of a run, if one of the two did; else None."""
-    steps, by_adi = about.get("steps"), about.get("results", {}).get("adi_steps")
-    return {0: "rkl2", steps: "adi"}.get(by_adi) if steps else None
 
 
 def unit_of(units: Mapping[str, str], name: str, default: str = "") -> str:

@@ -20,6 +20,7 @@ from simsuite.pictures.heat_map import (
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import COLOURS, GREY, INK, WIDTH, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import Unit, contrast, decades, length_unit, prefixed, rounded, shortened, time_unit
+from simsuite.words import methods_taken
 
 _PIXELS = 1024  # A map has at most so many pixels a side; more would not show.
 _TALL = 1.7  # Domains of a larger ratio of height to width count as tall.
@@ -47,7 +48,8 @@ def heat_figure(run: Recording) -> Sheet:
 
 def _subtitle(run: Recording) -> str:
     g = run.scenario.grid
-    method = ", ".join(filter(None, (run.attribute("stepper"), run.attribute("precision"))))
+    taken = " and ".join(methods_taken(run.summary)) or run.attribute("stepper").replace("+", " or ")
+    method = ", ".join(filter(None, (taken, run.attribute("precision"))))
     return f"Heat conduction on {g.nx} × {g.ny} cells   |   {method}   |   {run.attribute('device_name')}"
 
 

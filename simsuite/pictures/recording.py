@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -67,8 +68,13 @@ class Recording:
     @cached_property
     def results(self) -> dict[str, Any]:
         """The results of the run, as `run --json` prints them; empty before it has ended."""
-        summary = RunDirectory(self.directory).read_summary()
-        return {} if summary is None else summary["results"]
+        results: dict[str, Any] = self.summary.get("results", {})
+        return results
+
+    @cached_property
+    def summary(self) -> Mapping[str, Any]:
+        """What `run --json` prints of the run; empty before it has ended."""
+        return RunDirectory(self.directory).read_summary() or {}
 
     def committed(self, coordinate: str) -> int:
         """How many rows of a series are complete: a row's coordinate is written last."""

@@ -41,7 +41,7 @@ def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rate
     longer = {name: f"{seconds[name] / seconds[best]:.2g} times as long" for name in near}
     others = [f"{name} {sizes[name]}, {longer.get(name, 'far longer')}" for name in works if name != best]
     if not others:
-        return best, "nothing else is left that meets the tolerance"
+        return best, "it meets the tolerance, which no other stepper is sure to do"
     return best, f"it takes the least time at {rates.origin} (else {'; '.join(others)})"
 
 
