@@ -81,6 +81,7 @@ def test_long_arguments_are_not_repeated():
         ("2*sin x", "write `sin(x)`"),
         ("|x - y|", "write `abs(..)`"),
         ("2*|x|", "write `abs(..)`"),
+        ("where(x < 60, 1e6)", "write `where(x < 60, 1000000, 0)`, 0 being its value elsewhere"),
         ("np.sin(x)", "write `sin` alone"),
         ("math.pi*x", "write `pi` alone"),
         ("rect(x)", "multiply comparisons, which are 1 where they hold and 0 elsewhere: `(t > 1)*(t < 2)`"),

@@ -210,6 +210,9 @@ class _Checker:
                 raise self._error(
                     tree, f"`{name}` takes 1 argument, not 2", self._translated(_OF_TWO[name], tree, depth)
                 )
+            if name == "where" and len(tree.args) == 2:
+                help = f"{self._translated('where(a, b, 0)', tree, depth)}, 0 being its value elsewhere"
+                raise self._error(tree, "`where` takes 3 arguments, not 2", help)
             wanted = f"at least {least} arguments" if most == MANY else f"{least} argument" + "s" * (least > 1)
             raise self._error(tree, f"`{name}` takes {wanted}, not {len(tree.args)}")
         depth += BRANCH_DEPTH if name == "where" else 1

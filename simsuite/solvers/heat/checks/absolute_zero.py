@@ -14,7 +14,7 @@ from simsuite.expressions import Expression
 from simsuite.expressions.tree import Number, walk
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
-from simsuite.solvers.heat.grid.edges import CONVECTION, KELVIN, TEMPERATURE, Edges, below
+from simsuite.solvers.heat.grid.edges import CONVECTION, KELVIN, TEMPERATURE, Edges, Piece, below, first_time
 from simsuite.words import cell_in_words
 
 _CELSIUS = -273.15
@@ -74,11 +74,26 @@ def unit_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     times at which edges and what is outside are looked at. Where edges radiate, they are mistakes."""
     if _unit_is_known(scenario, made):
         return []
-    cold = [given.text for given in _given(scenario, made) if given.lowest < -_ROUNDING * abs(given.highest)]
+    cold = [given for given in _given(scenario, made) if given.lowest < _below_zero(given.highest)]
     if not cold:
         return []
     more = " (and others)" if len(cold) > 1 else ""
-    return [f"{cold[0]}{more} is below absolute zero, {_WITHOUT_UNIT}"]
+    return [f"{cold[0].text}{more} {_is_below(cold[0], scenario.time.end or 0.0)}, {_WITHOUT_UNIT}"]
+
+
+def _below_zero(highest: float) -> float:
+    """The temperature below which others count as below 0. highest: the largest of them."""
+    return -_ROUNDING * abs(highest)
+
+
+def _is_below(given: _Given, end: float) -> str:
+    """ "is below absolute zero", and from which time on, for temperatures that depend on it."""
+    if given.moves is None:
+        return "is below absolute zero"
+    since = first_time(*given.moves, lambda values: np.less(values, _below_zero(given.highest)))
+    if since <= _ROUNDING * end:
+        return "is below absolute zero from the start on"
+    return f"falls below absolute zero at t = {since:.3g} s"
 
 
 def kelvin_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
@@ -124,14 +139,16 @@ def _unit_is_known(scenario: HeatScenario, made: Discretisation) -> bool:
 
 
 class _Given(NamedTuple):
-    """What a key of the scenario says about temperatures. text: the least of them, in words, and when it is reached.
-    numbers: the numbers that occur in its expression."""
+    """What a key of the scenario says about temperatures. text: the least of them, in words; where they depend on time,
+    only the name. numbers: the numbers that occur in its expression. moves: for an edge whose temperatures depend on
+    time their function, its piece, and when and at which point they are lowest."""
 
     name: str
     text: str
     lowest: float
     highest: float
     numbers: Sequence[float]
+    moves: tuple[Expression, Piece, tuple[float, int]] | None = None
 
 
 def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[_Given]:
@@ -144,7 +161,12 @@ def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[_Given]:
     for piece in made.edges.pieces:
         key, f = ("value", piece.first) if piece.kind == TEMPERATURE else ("ambient", piece.second)
         if piece.kind in (TEMPERATURE, CONVECTION):
-            yield _words((*piece.path, key), f, f(x=piece.x, y=piece.y, t=t), unit, t)
+            values = np.broadcast_to(f(x=piece.x, y=piece.y, t=t), (len(t), len(piece.x)))
+            given = _words((*piece.path, key), f, values, unit)
+            if f.depends_on("t"):
+                k, j = np.unravel_index(np.argmin(values), values.shape)
+                given = given._replace(text=given.name, moves=(f, piece, (float(t[k, 0]), int(j))))
+            yield given
     for i, region in enumerate(scenario.region):
         if isinstance(region.temperature, Expression):
             values = np.broadcast_to(region.temperature(x=x, y=y), T0.shape).astype(T0.dtype)
@@ -153,19 +175,13 @@ def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[_Given]:
                 yield _words(("region", i, "temperature"), region.temperature, values[own], unit)
 
 
-def _words(
-    path: tuple[str | int, ...], f: Expression | Any, values: np.ndarray, unit: str, t: np.ndarray | None = None
-) -> _Given:
-    """The `_Given` of the key at `path`, with the expression f and its values. t: the times of the values, one for each
-    row, if they have times."""
+def _words(path: tuple[str | int, ...], f: Expression | Any, values: np.ndarray, unit: str) -> _Given:
+    """The `_Given` of the key at `path`, with the expression f and its values."""
     name, lowest, highest = ".".join(map(str, path)), float(np.min(values)), float(np.max(values))
     numbers = [n.value for n in walk(f.tree) if isinstance(n, Number)] if isinstance(f, Expression) else []
     if isinstance(f, Expression) and not f.names:
         return _Given(name, f"{name} = {lowest:g} {unit}", lowest, highest, numbers)
-    when = ""
-    if t is not None and isinstance(f, Expression) and f.depends_on("t"):
-        when = f" at t = {t[int(np.argmin(np.min(np.atleast_2d(values), axis=1))), 0]:.3g} s"
-    return _Given(name, f"the {lowest:.3g} {unit} that {name} comes to{when}", lowest, highest, numbers)
+    return _Given(name, f"the {lowest:.3g} {unit} that {name} comes to", lowest, highest, numbers)
 
 
 def gone_below(scenario: HeatScenario, made: Discretisation, lowest: float, highest: float) -> str | None:

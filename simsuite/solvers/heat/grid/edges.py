@@ -20,9 +20,11 @@ of pieces, a point belongs to the piece that its middle lies in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +44,9 @@ from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
 
 FLUX, TEMPERATURE, CONVECTION, RADIATION = range(4)
 _LOOKS = 11  # the number of times, first and last included, at which coefficients are looked at before a run
+# how many times and points of an edge are looked at for the first time of a mistake, and how often that is halved
+_TIMES, _POINTS, _HALVINGS = 4097, 16, 60
+_HARDLY = 1e-9  # relative difference of numbers that are written in the same way
 ZERO = Expression.constant(0.0)
 
 
@@ -226,11 +231,12 @@ def bad_conditions(edges: Edges, end: float, coldest: float, derived: bool = Fal
     """Mistakes where a heat transfer coefficient is negative (no step is stable with β < 0, which amplifies a
     difference), where an emissivity is not between 0 and 1, and where a temperature is below absolute zero, `coldest`.
 
-    Conditions are looked at in the middle of every cell face, at 11 times from the start to the end of the run.
+    Conditions are looked at in the middle of every cell face, at 11 times from the start to the end of the run. Of what
+    is wrong at one of these times the first time is told.
     derived: whether ambient temperatures follow from a manufactured solution; that of convection is then only a number
     in the equation and may be below absolute zero."""
     found = []
-    cold, in_kelvin = below(coldest), KELVIN if coldest == 0.0 else None
+    warm = _Range(coldest, math.inf, below(coldest), "falls below it", KELVIN if coldest == 0.0 else None)
     t = np.array(edges.looks(end))[:, None]
     for piece in edges.pieces:
         shape = (len(t), len(piece.points))
@@ -238,19 +244,77 @@ def bad_conditions(edges: Edges, end: float, coldest: float, derived: bool = Fal
         second = np.broadcast_to(piece.second(x=piece.x, y=piece.y, t=t), shape)
         emissive = piece.kind == RADIATION
         outside = emissive or (piece.kind == CONVECTION and not derived)
-        for key, values, bad, words, help in (
-            ("h", first, (piece.kind == CONVECTION) & (first < 0), "must not be negative", None),
-            ("emissivity", first, emissive & ~((first >= 0) & (first <= 1)), "must be from 0 to 1", None),
-            ("value", first, (piece.kind == TEMPERATURE) & (first < coldest), cold, in_kelvin),
-            ("ambient", second, outside & (second < coldest), cold, in_kelvin),
+        for key, counts, values, allowed in (
+            ("h", piece.kind == CONVECTION, first, _NOT_NEGATIVE),
+            ("emissivity", emissive, first, _Range(0.0, 1.0, "must be from 0 to 1", "leaves that range", None)),
+            ("value", piece.kind == TEMPERATURE, first, warm),
+            ("ambient", outside, second, warm),
         ):
-            if bad.any():
+            bad = allowed.forbids(values)
+            if counts and bad.any():
                 k, j = np.argwhere(bad)[0]
-                place = f"x = {piece.x[j]:g} m, y = {piece.y[j]:g} m, t = {t[k, 0]:g} s"
                 given = piece.second if key == "ambient" else piece.first
-                at = f" at {place}" if given.names else ""
-                found.append(Mistake((*piece.path, key), f"{words}, but is {values[k, j]:g}{at}", help))
+                found.append(_mistake((*piece.path, key), given, piece, (float(t[k, 0]), j), allowed))
     return found
+
+
+class _Range(NamedTuple):
+    """What the values of a condition have to be. must: that in words. leaves: how to say that values that change with
+    time cease to be so. help: what to do then."""
+
+    low: float
+    high: float
+    must: str
+    leaves: str
+    help: str | None
+
+    def forbids(self, values: np.ndarray) -> np.ndarray:
+        return ~((values >= self.low) & (values <= self.high))
+
+    def is_left_slowly(self, value: float) -> bool:
+        """Whether a value that is not allowed is so near to one that is that both are written in the same way."""
+        return any(math.isclose(value, limit, rel_tol=_HARDLY, abs_tol=_HARDLY) for limit in (self.low, self.high))
+
+
+_NOT_NEGATIVE = _Range(0.0, math.inf, "must not be negative", "falls below 0", None)
+
+
+def _mistake(
+    path: tuple[str | int, ...], f: Expression, piece: Piece, seen: tuple[float, int], allowed: _Range
+) -> Mistake:
+    """The mistake of a condition f whose values are not as allowed. seen: a time and the number of a point of the piece
+    where that is so. If f depends on time, the first such time is named."""
+    t, j = seen
+    help = allowed.help
+    if f.names and allowed is _NOT_NEGATIVE:
+        help = f"write max(0, {f.text}) if it is meant to be 0 there"
+    if f.depends_on("t"):
+        t = first_time(f, piece, seen, allowed.forbids)
+        j = int(np.argmax(np.broadcast_to(allowed.forbids(f(x=piece.x, y=piece.y, t=t)), piece.x.shape)))
+    value = float(f(x=piece.x[j], y=piece.y[j], t=t))
+    place = f" at x = {piece.x[j]:g} m, y = {piece.y[j]:g} m, t = {t:g} s" if f.names else ""
+    slowly = f.depends_on("t") and allowed.is_left_slowly(value)
+    return Mistake(path, f"{allowed.must}, but {allowed.leaves if slowly else f'is {value:g}'}{place}", help)
+
+
+def first_time(
+    f: Expression, piece: Piece, seen: tuple[float, int], fails: Callable[[np.ndarray], np.ndarray]
+) -> float:
+    """The first time at which the values of a condition f fail, found by bisection. Failures that last for less than a
+    part in _TIMES of the time before them may be passed over. seen: a time, and the number of a point of the piece, at
+    which f fails."""
+    last, at = seen
+    points = np.unique([*range(0, len(piece.points), -(-len(piece.points) // _POINTS)), at])
+    x, y = piece.x[points], piece.y[points]
+    times = np.linspace(0.0, last, _TIMES)
+    k = int(np.argmax(np.any(np.atleast_2d(fails(f(x=x, y=y, t=times[:, None]))), axis=1)))
+    if k == 0:
+        return 0.0
+    low, high = float(times[k - 1]), float(times[k])
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if np.any(fails(f(x=x, y=y, t=middle))) else (middle, high)
+    return high
 
 
 KELVIN = "radiation goes by absolute temperatures: write all of them in K, 273.15 more than in °C"
