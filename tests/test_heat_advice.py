@@ -31,6 +31,28 @@ def test_regions_without_a_cell_are_named(heat: Callable, tmp_path: Path) -> Non
     assert not heat(region=regions[:1]).warnings
 
 
+SQUARE = [[0.1, 0.1], [0.9, 0.1], [0.9, 0.9], [0.1, 0.9]]
+
+
+@pytest.mark.parametrize(
+    ("corners", "crossed"),
+    [
+        (SQUARE, None),
+        (SQUARE[::-1], None),
+        ([*SQUARE, [0.4, 0.5]], None),
+        ([*SQUARE, SQUARE[0]], None),
+        ([SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]], "its sides from corner 1 to 2 and from corner 3 to 4 cross"),
+        ([*SQUARE, [1.0, 0.5]], "its sides from corner 2 to 3 and from corner 4 to 5 cross"),
+    ],
+)
+def test_polygons_that_cross_themselves_are_named(heat: Callable, corners: list, crossed: str | None) -> None:
+    """Not one that is closed by its first corner, or has a corner that points inwards."""
+    found = heat(region=[{"shape": "polygon", "points": corners, "diffusivity": 2.0}]).warnings
+    assert [str(crossed) in text and "check the order of its corners" in text for text in found] == [True] * bool(
+        crossed
+    )
+
+
 def test_pieces_of_edges_without_a_cell_are_named(heat: Callable) -> None:
     pieces = [{"kind": "insulated", "to": 0.5}, {"from": 0.5, "to": 0.55, "kind": "temperature", "value": 9.0}]
     (text,) = heat(boundary={"bottom": [*pieces, {"from": 0.55, "kind": "insulated"}]}).warnings

@@ -11,6 +11,7 @@ import numpy as np
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.checks.absolute_zero import kelvin_warnings, unit_warnings
 from simsuite.solvers.heat.checks.coarse import coarse_warnings
+from simsuite.solvers.heat.checks.crossed import crossed_warnings
 from simsuite.solvers.heat.checks.edge_coordinates import edge_coordinates
 from simsuite.solvers.heat.checks.idle import idle_warnings
 from simsuite.solvers.heat.checks.late_switches import late_switches
@@ -52,6 +53,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
         *unsearched,
         *_scale_warnings(scenario, made),
         *no_conduction(scenario, made),
+        *crossed_warnings(scenario),
         *idle,
         *edge_coordinates(scenario, made),
         *coarse,

@@ -73,7 +73,7 @@ def _steady_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     named += [("the conductivity", f, _FEW, True) for f in conductivities(scenario)]
     jumping_ones = [part for part in named if part[1].depends_on("T") and next(jumping(part[1].tree, "T"), None)]
     within = steady_reach(made) if jumping_ones else (0.0, 0.0)
-    found = {}
+    found: dict[str, str] = {}
     for name, f, width, centred in jumping_ones:
         jump = next(_jumps(f, made, 0.0, within), None)
         if jump is not None:
