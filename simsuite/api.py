@@ -38,6 +38,9 @@ class Run:
     directory: Path
     summary: Mapping[str, Any] = field(repr=False)  # Any: as in `JsonObject`, which could be changed
 
+    def __repr__(self) -> str:
+        return f"Run({self.summary['solver']}, {self.summary['status']}, directory={str(self.directory)!r})"
+
     @property
     def results(self) -> JsonObject:
         """`summary["results"]`: the numbers that the run was made for, with their errors."""

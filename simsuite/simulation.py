@@ -12,6 +12,7 @@ from simsuite.assembly import device_of, make_backend, make_problem
 from simsuite.capabilities import Adaptive, taken, threads_for
 from simsuite.core import Snapshot
 from simsuite.scenario import Scenario
+from simsuite.words import counted
 
 
 class Simulation:
@@ -61,7 +62,8 @@ class Simulation:
         if n < 0:
             raise ValueError(f"cannot take {n} steps: the number of steps must be 0 or more")
         if self._stepper.step + n > end and not adaptive:
-            raise ValueError(f"cannot take {n} steps from step {self.step} of {end}")
+            left = counted(end - self._stepper.step, "step is", "steps are")
+            raise ValueError(f"cannot take {n} steps from step {self.step} of {end}: {left} left, and none was taken")
         self.backend.follow()
         with self.backend.on_threads(self._threads):
             if not adaptive:
@@ -69,8 +71,8 @@ class Simulation:
                 return
             for done in range(n):  # each of these time steps takes some ticks of the clock
                 if self._stepper.step == end:
-                    ended = f"the run ends with step {self.step}; steps taken before that: {done}"
-                    raise ValueError(f"cannot take {n} steps: {ended}")
+                    left = counted(done, "step was left, and has been taken", "steps were left, and have been taken")
+                    raise ValueError(f"cannot take {n} steps: the run ends with step {self.step}; {left}")
                 self._stepper.advance(1)
 
     def synchronize(self) -> None:

@@ -52,7 +52,7 @@ ALLOWED = {
     "inspection": BASE | {"io", "progress"},
     "progress": BASE | {"capabilities", "io"},
     "words": set(),
-    "simulation": BASE | {"assembly", "capabilities", "scenario"},
+    "simulation": BASE | {"words", "assembly", "capabilities", "scenario"},
     "parallel_for": set(),
     "sobol": {"elementary", "rng"},
     "solvers": BASE | {"elementary", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},

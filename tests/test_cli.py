@@ -561,6 +561,10 @@ def test_a_setting_in_two_words_is_shown_in_one(tmp_path: Path, capsys: pytest.C
     [
         (("--tolerance", "1e-4"), "help: write --set time.tolerance=1e-4\n"),
         (("--tolerance=1e-4",), "help: write --set time.tolerance=1e-4\n"),
+        (
+            ("--resume",),
+            "help: the same command, without an option, continues an interrupted run; --fresh would discard it\n",
+        ),
         (("--dry-run",), "help: `simsuite check SCENARIO` says what a run would do, and runs nothing\n"),
     ],
 )

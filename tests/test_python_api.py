@@ -75,7 +75,7 @@ def test_the_dataset_is_read_when_it_is_looked_at(plate: Path) -> None:
     run = simsuite.run(plate, device="cpu")
     before = run.dataset.temperature
     assert not before.variable._in_memory
-    assert "temperature" not in repr(run)
+    assert repr(run) == f"Run(heat, complete, directory={str(run.directory)!r})"
     with h5py.File(run.directory / "results.h5") as file:
         np.testing.assert_array_equal(before.values, file["temperature"][...])
     run.dataset.close()
@@ -174,7 +174,15 @@ def test_a_simulation_that_is_led_past_its_end_says_how_far_it_came(plate: Path)
     with pytest.raises(ValueError, match="cannot take 1000000 steps") as caught:
         sim.advance(10**6)
     assert sim.step > 3
-    assert str(caught.value).endswith(f"the run ends with step {sim.step}; steps taken before that: {sim.step - 2}")
+    assert str(caught.value).endswith(
+        f"the run ends with step {sim.step}; {sim.step - 2} steps were left, and have been taken"
+    )
+    equal = simsuite.open_simulation(plate, {"time.stepper": "explicit"}, device="cpu")
+    end = equal.problem.clock.end
+    equal.advance(end - 1)
+    with pytest.raises(ValueError, match=f"from step {end - 1} of {end}: 1 step is left, and none was taken$"):
+        equal.advance(2)
+    assert equal.step == end - 1
 
 
 def test_steps_are_counted_in_whole_numbers(plate: Path) -> None:

@@ -15,6 +15,7 @@ from running import call, no_hang
 from simsuite.errors import Mistake, ScenarioError, UsageError
 from simsuite.scenario import json_schema, load, settings
 from simsuite.scenario.common import Section
+from simsuite.scenario.load import load_table
 from simsuite.scenario.shape import choices, fields_of
 from simsuite.scenario.source import MAX_BYTES
 
@@ -354,3 +355,42 @@ def test_a_directory_is_answered_with_the_scenarios_in_it(tmp_path):
     assert report(tmp_path).endswith("\n = help: give the TOML file of a scenario: there is only plate.toml")
     (tmp_path / "none").mkdir()
     assert report(tmp_path / "none").endswith("give the TOML file of a scenario: there is none in it")
+
+
+@pytest.mark.parametrize(
+    ("override", "message", "help"),
+    [
+        (
+            "boundary.top={kind=convection, h=10, ambient=20+5*sin(t)}",
+            "must be a table or a list",
+            'need quotes: {kind="convection", h=10, ambient="20+5*sin(t)"}',
+        ),
+        ("boundary.top={kind=insulated", "must be a table or a list", "such as {kind ="),
+        ("time.dt_max=0.1", "unknown key `dt_max`", "no step is longer than `tolerance` allows"),
+        ("time.max_step=0.1", "unknown key `max_step`", "write `every` or `samples` in [output]"),
+        ("output.checkpoint_minutes=0", "must be greater than 0", "a large number, such as 1e9"),
+        ("source=[{power = [[0, 1e5], [10, 0]]}]", "must be a number or an expression", '"where(t < 10, 1e5, 0)"'),
+        ("initial.temperature=[[0, 1e5], [10, 0]]", "must be a number or an expression", "from place to place"),
+        ("probe.P.x=0.1", "has no element `P`", "counted from 0: it has only probe.0"),
+    ],
+)
+def test_what_is_hardly_meant_is_answered_with_what_to_write(tmp_path, override, message, help):
+    text = report(write(tmp_path, HEAT), [override])
+    assert message in text
+    assert help in text
+
+
+def test_a_mistake_in_an_override_is_shown_in_that_one(tmp_path):
+    """Not in a later one, which sets another key of the same table that the file does not have."""
+    text = report(write(tmp_path, HEAT), ["output.checkpoint_minutes=0", "output.frames=3"])
+    assert "--set output.checkpoint_minutes=0" in text
+    assert "output.frames" not in text
+
+
+def test_arrays_from_python_are_not_quoted_as_a_whole():
+    table = {"solver": "heat", "grid": {"nx": 3, "ny": 3}, "material": {"diffusivity": 1.0}, "time": {"end": 1.0}}
+    table |= {"initial": {"temperature": np.ones((3, 3))}}
+    with pytest.raises(ScenarioError) as caught:
+        load_table(table, Path("plate.toml"))
+    assert re.search(r"temperature\" = \[\[1\.0, .*, … \(9 numbers\)", caught.value.report)
+    assert caught.value.report.count("1.0") < 9

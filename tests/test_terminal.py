@@ -757,11 +757,21 @@ def test_all_runs_of_a_directory_are_listed_where_one_is_asked_for(say: Say) -> 
         ("runs/plate", "complete"),
     ]
     assert {(row["solver"], row["time"], row["time_unit"]) for row in found} == {("heat", "1.0", "s")}
-    for command in ("info", "plot"):
+    for command in ("info", "plot", "resume"):
         refused = say(command, "runs/nix")
         assert refused.returncode == 2
         assert "runs/nix holds no run" in refused.stderr
+        assert "runs/nix holds no run: there is no such directory" in refused.stderr
         assert "there are runs/other, runs/plate" in refused.stderr
+
+
+def test_the_scenario_of_no_run_is_to_be_run_first(say: Say) -> None:
+    Path("never.toml").write_text(PLATE)
+    for command in ("info", "plot", "resume"):
+        refused = say(command, "never.toml")
+        assert refused.returncode == 2
+        assert "runs/never holds no run" in refused.stderr
+        assert "help: `simsuite run never.toml` first" in refused.stderr
 
 
 def test_results_are_printed_in_one_form(say: Say) -> None:

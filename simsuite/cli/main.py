@@ -97,6 +97,8 @@ def _help_with_options(words: list[str]) -> str | None:
         option, _, value = word.partition("=")
         if option == "--tolerance":
             return f"write --set time.tolerance={value or after or '1e-4'}"
+        if option in ("--resume", "--continue", "--restart"):
+            return "the same command, without an option, continues an interrupted run; --fresh would discard it"
         if option == "--dry-run":
             return "`simsuite check SCENARIO` says what a run would do, and runs nothing"
     return None

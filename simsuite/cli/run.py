@@ -82,6 +82,12 @@ def run_directory(path: Path) -> RunDirectory:
     from simsuite.io.directory import RunDirectory
 
     found = RunDirectory.of(path)
+    if not path.exists():
+        kind = "file" if path.suffix in (".toml", ".h5") else "directory"
+        raise UsageError(f"{path} holds no run: there is no such {kind}{runs_nearby(found.path)}")
+    if path.is_file() and path.suffix == ".toml" and not (found.exists or found.scenario.exists()):
+        first = f"`simsuite run {path}` first, or name the directory of its run"
+        raise UsageError(f"{found.path} holds no run (no results.h5 in it){runs_nearby(found.path)}\n  = help: {first}")
     if path.is_file() and path.suffix != ".toml" and not found.exists:
         raise UsageError(f"{path} is not a file of a run{runs_nearby(found.path)}")
     return found

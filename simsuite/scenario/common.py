@@ -125,7 +125,11 @@ class Output(Section):
         "them add theirs. Steps whose length is not given (heat) end at each, or are no longer than from one to the "
         "next, so that many samples make them shorter (default: at frames only)",
     )
-    checkpoint_minutes: Positive = Field(5.0, description="minutes of wall clock from checkpoint to checkpoint")
+    checkpoint_minutes: Positive = Field(
+        5.0,
+        description="minutes of wall clock from checkpoint to checkpoint; a large number, such as 1e9: only where a "
+        "run is stopped",
+    )
     checkpoint_every: Annotated[int, Field(ge=0)] = Field(
         0, description="a checkpoint after so many steps as well, 0 = off"
     )
@@ -140,7 +144,10 @@ class Output(Section):
         if len(given) > 1:
             keys = " and ".join(f"`{name}`" for name in given)
             message = f"[output] says in {len(given)} ways when frames are due: {keys}; keep one of these keys"
-            raise FieldMistake(Mistake((given[-1],), message, on_key=True))
+            help = "; ".join(
+                f"to keep `{name}`, remove {' and '.join(f'`{o}`' for o in given if o != name)}" for name in given
+            )
+            raise FieldMistake(Mistake((given[-1],), message, help, on_key=True))
         return self
 
 

@@ -16,6 +16,11 @@ from simsuite.words import printable
 MAX_SHOWN = 50
 WIDTH = 120  # longer lines are cropped around the caret
 TAB = 4
+AS_TOML = "the scenario as TOML"  # what the text of a scenario from Python, a dictionary, is called
+MOST_NUMBERS = 40  # a longer list of numbers in such a text, which nobody has written, is shown cut short
+_KEPT = 24  # how many of its characters are kept then
+_NUMBER = re.compile(r"[^\s,\[\]]+")
+_NUMBERS = re.compile(r"\[[\[\]\d\s,.eE+-]*,[\[\]\d\s,.eE+-]*\]")
 
 _RED, _BLUE, _BOLD, _PLAIN = "\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m"
 
@@ -64,10 +69,11 @@ class Document:
         """The place of a mistake: in the last override that sets the path, or that made a table on it which the file
         does not have; else in the file."""
         added = self._added(mistake.path)
-        for order in range(len(self.overrides), 0, -1):
-            override, path = self.overrides[order - 1]
-            if mistake.path[: len(path)] == path or (added and path[: len(added)] == added):
-                return Place(order, _span(override.text, override.spans(path), mistake))
+        numbered = list(enumerate(self.overrides, 1))[::-1]
+        setting = [(order, part) for order, part in numbered if mistake.path[: len(part[1])] == part[1]]
+        making = [(order, part) for order, part in numbered if added and part[1][: len(added)] == added]
+        for order, (override, path) in [*setting, *making]:
+            return Place(order, _span(override.text, override.spans(path), mistake))
         return Place(0, _span(self.source.text, self.source.spans, mistake))
 
     def _added(self, path: KeyPath) -> KeyPath:
@@ -120,6 +126,8 @@ def render(name: str, text: str, span: Span, message: str, help: str | None = No
     first = text.rfind("\n", 0, start) + 1
     line = text[first:].partition("\n")[0]
     inner = (start - first, min(span[1] - first, len(line)))
+    if name == AS_TOML:
+        line, inner = _short_numbers(line, inner)
     return _render(f"{name}:{number}:{inner[0] + 1}", str(number), line, inner, message, help, colour)
 
 
@@ -174,6 +182,15 @@ def _cropped(line: str, span: Span) -> tuple[str, int, int]:
     shown = left + "".join(cells[low:high]) + right
     at = len(left) + sum(map(_width, cells[low:start]))
     return shown, at, max(1, sum(map(_width, cells[start:end])))
+
+
+def _short_numbers(line: str, span: Span) -> tuple[str, Span]:
+    """A line in which a long list of numbers at `span` is cut short, with its new span."""
+    text = line[span[0] : span[1]]
+    if len(text) <= MOST_NUMBERS or not _NUMBERS.fullmatch(text):
+        return line, span
+    short = f"{text[:_KEPT].rpartition(',')[0]}, … ({len(_NUMBER.findall(text))} numbers)"
+    return line[: span[0]] + short + line[span[1] :], (span[0], span[0] + len(short))
 
 
 def _cell(character: str) -> str:

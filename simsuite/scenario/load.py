@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.branches import faults
-from simsuite.scenario.diagnostics import Document, joined, plain, render, render_override
+from simsuite.scenario.diagnostics import AS_TOML, Document, joined, plain, render, render_override
 from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.shape import fields_of, header
 from simsuite.scenario.source import Source, SourceError
@@ -122,7 +122,7 @@ def load_table(
 ) -> Scenario:
     """The scenario that a Python dictionary holds, as a file would. path: what its file would be called; names of data
     files start from the working directory. Raises `ScenarioError`, and `UsageError` for what a scenario cannot hold."""
-    source = Source("the scenario as TOML", "\n".join(settings(table)))
+    source = Source(AS_TOML, "\n".join(settings(table)))
     return _loaded(source, path, Path(), overrides, False, override_name, {})
 
 

@@ -104,7 +104,7 @@ class Override:
             return int(name)
         where = ".".join(map(str, path))
         known = f"its elements are {where}.0 to {where}.{length - 1}" if length > 1 else f"it has only {where}.0"
-        known = known if length else "it is empty"
+        known = f"they are counted from 0: {known}" if length else "it is empty"
         raise OverrideError(f"`{where}` is a list and has no element `{name}`", span, known)
 
     def spans(self, path: KeyPath) -> Spans:

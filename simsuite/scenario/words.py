@@ -6,6 +6,7 @@ import datetime
 import difflib
 import math
 import re
+import tomllib
 from collections.abc import Iterable
 
 from pydantic import BaseModel
@@ -39,6 +40,12 @@ _NEEDED = re.compile("; needed unless [^;]*$")  # in a description: no matter wh
 _FORMS = re.compile("; number(,| or expression).*$")  # in a description: in which forms a value can be given
 _WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
 _NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[,;\s]+[-+.\deE]+)*+\s*")  # as in "0, 50"
+# a word or expression without quotes after an equals sign, other than true, false or a number
+_UNQUOTED = re.compile(
+    r"(=\s*)(?!(?:true|false|[-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*[,}])"
+    r"([^\"'\[\]{},=\s](?:[^\"'\[\]{},=]*[^\"'\[\]{},=\s])?)(?=\s*[,}])"
+)
+_MOST_WRITTEN = 100  # the longest table that is written out with quotes
 _SEPARATORS = re.compile(r"[,;\s]+")
 _LARGEST_WHOLE = 1e15  # number that is written with all its digits
 _BOUNDS = {
@@ -174,8 +181,22 @@ def _mismatch(fault: Fault, field: FieldInfo | None, answer: str | None) -> Mist
     wanted = " or ".join([", ".join(sorts[:-1]), sorts[-1]] if len(sorts) > 1 else sorts)
     if not kinds and len(choices) > 1:
         wanted = "one of " + ", ".join(f'"{choice}"' for choice in choices)
-    help = answer or _advice(fault, field)
+    help = _with_quotes(fault.input) or answer or _advice(fault, field)
     return Mistake(fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", help)
+
+
+def _with_quotes(value: object) -> str | None:
+    """How to write a text that looks like a table whose words lack their quotes, as in --set 'top={kind=insulated}'."""
+    if not isinstance(value, str) or not re.fullmatch(r"\s*\{.*=.*\}\s*", value, re.DOTALL):
+        return None
+    written = _UNQUOTED.sub(lambda word: f'{word[1]}"{word[2]}"', value.strip())
+    try:
+        tomllib.loads(f"value = {written}")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        written = '{kind = "insulated"}'
+    if len(written) > _MOST_WRITTEN:
+        written = '{kind = "insulated"}'
+    return f"words and expressions within a table need quotes: {written}"
 
 
 def _example(fault: Fault, model: type[BaseModel], data: Table) -> str | None:
@@ -222,6 +243,12 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
         return f'write "{_shown(value)}"'
     if isinstance(value, list) and "expression_type" in fault.kinds:
         varying = 'a value that varies from place to place is an expression in quotes, such as "20 + 5*x"'
+        names = next(variables_of((*field.metadata, field.annotation)), ()) if field is not None else ()
+        if "t" in names and all(isinstance(item, list) and len(item) == 2 for item in value):
+            return (
+                'a value that changes with time is an expression in quotes: "where(t < 10, 1e5, 0)" jumps at t = 10, '
+                '"1e5*max(0, 1 - t/10)" falls until then'
+            )
         return f"{varying}{_of_array(field, fault.path)}"
     if isinstance(value, dict) and fault.kinds == ["expression_type"] and field is not None:
         return _no_table(value, field)

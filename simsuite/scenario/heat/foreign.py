@@ -41,6 +41,11 @@ TIME = _answers(
     ("tol rtol reltol atol error", "write `tolerance`, relative to the range of the temperatures"),
     ("start begin t0 t_start start_time", "a run begins at t = 0: write t + .. in expressions to shift them"),
     ("stationary steady_state", "write steady = true"),
+    (
+        "dt_max max_dt dtmax max_step maxstep max_timestep largest_dt",
+        "no step is longer than `tolerance` allows: write a smaller one; steps end on frames and samples, too: write "
+        "`every` or `samples` in [output]",
+    ),
     ("frames save_every output_every write_every every", "belongs in [output]: frames, every or times"),
 )
 INITIAL = _answers(("value T T0 t0 T_0 u u0", "write `temperature`, K (or °C)"))
