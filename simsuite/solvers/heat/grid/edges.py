@@ -269,7 +269,8 @@ class _Range(NamedTuple):
     help: str | None
 
     def forbids(self, values: np.ndarray) -> np.ndarray:
-        return ~((values >= self.low) & (values <= self.high))
+        """Which values are not allowed; what is no number is told of elsewhere."""
+        return (values < self.low) | (values > self.high)
 
     def is_left_slowly(self, value: float) -> bool:
         """Whether a value that is not allowed is so near to one that is that both are written in the same way."""
