@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _FIFREEZE, _FITHAW = 0xC0045877, 0xC0045878  # <linux/fs.h>
+_CAP_SYS_ADMIN = 21  # <linux/capability.h>
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,20 @@ _KNOWN = (
 
 
 def available() -> list[FileSystem]:
-    """Those that this machine can make and mount; none without root."""
-    types = Path("/proc/filesystems").read_text().split() if Path("/proc/filesystems").exists() else []
-    usable = os.geteuid() == 0 and Path("/dev/loop-control").exists()
-    return [found for found in _KNOWN if usable and found.name in types and shutil.which(found.make[0])]
+    """Those that this machine can make and mount; none for who may not mount."""
+    if not (_may_mount() and Path("/dev/loop-control").exists()):
+        return []
+    types = Path("/proc/filesystems").read_text().split()
+    return [found for found in _KNOWN if found.name in types and shutil.which(found.make[0])]
+
+
+def _may_mount() -> bool:
+    """Whether this process has Linux's capability CAP_SYS_ADMIN."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return False
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return bool(int(lines["CapEff"], 16) >> _CAP_SYS_ADMIN & 1)
 
 
 class LoopDisk:
