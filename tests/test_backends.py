@@ -24,7 +24,7 @@ from simsuite.backends import open_backend
 from simsuite.backends.address import address
 from simsuite.backends.cuda_libraries import CuBlas, CuFft, columnwise
 from simsuite.backends.kernel_cache import fingerprint
-from simsuite.backends.tuning import choose, times
+from simsuite.backends.tuning import Timed, choose, shortest, times
 from simsuite.core import SNAPSHOTS, Backend, Pending, Snapshot
 from simsuite.errors import DeviceError, LibraryMissing
 
@@ -296,26 +296,43 @@ def test_garbage_of_other_steppers_does_not_spoil_a_recording() -> None:
 def test_times_are_measured_once(tmp_path: Path) -> None:
     asked: list[int] = []
 
-    def seconds(i: int) -> float:
+    def measure(i: int) -> Timed:
         asked.append(i)
-        return 3.0 - i
+        return Timed(3.0 - i)
 
-    assert times(tmp_path, "which?", 3, seconds) == [3.0, 2.0, 1.0]
-    assert choose(tmp_path, "which?", 3, seconds) == 2
+    assert times(tmp_path, "which?", 3, measure) == [3.0, 2.0, 1.0]
+    assert choose(tmp_path, "which?", 3, measure) == 2
     assert asked == [0, 1, 2]
-    assert times(tmp_path, "which, now?", 1, seconds) == [3.0]
+    assert times(tmp_path, "which, now?", 1, measure) == [3.0]
     assert asked == [0, 1, 2, 0]
+
+
+def test_times_that_are_not_sure_are_not_kept(tmp_path: Path) -> None:
+    assert times(tmp_path, "which?", 2, lambda i: Timed(1.0 + i, sure=i == 0)) == [1.0, 2.0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_shortest_time_counts_once_it_was_met_again() -> None:
+    """On a machine that does other work besides."""
+
+    def after(*seconds: float) -> Timed:
+        return shortest(iter(seconds).__next__, tries=4, trying=0.2, patience=2.0)
+
+    assert after(0.5, 0.093, 0.3, 0.094, 0.001, 0.0011, 0.4, 0.0012, 9.0) == (0.001, True)
+    assert after(0.06, 0.05, 0.05, 0.05, 9.0) == (0.05, True)
+    assert after(0.01, *[0.011] * 18, 0.0102, 9.0) == (0.01, True), "at least 0.2 s in all"
+    assert after(1.5, 0.7, 9.0) == (0.7, False), "no longer than 2 s"
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"question": "which?", "seconds": [1]}', '{"question": "which?", "seconds": [1, -1, 1]}']
 )
 def test_damaged_times_are_measured_again(tmp_path: Path, text: str) -> None:
-    assert times(tmp_path, "which?", 3, float) == [0.0, 1.0, 2.0]
+    assert times(tmp_path, "which?", 3, lambda i: Timed(float(i))) == [0.0, 1.0, 2.0]
     (kept,) = tmp_path.iterdir()
     kept.write_text(text)
-    assert times(tmp_path, "which?", 3, lambda i: 2.0 * i) == [0.0, 2.0, 4.0]
-    assert times(tmp_path, "which?", 3, float) == [0.0, 2.0, 4.0]
+    assert times(tmp_path, "which?", 3, lambda i: Timed(2.0 * i)) == [0.0, 2.0, 4.0]
+    assert times(tmp_path, "which?", 3, lambda i: Timed(float(i))) == [0.0, 2.0, 4.0]
 
 
 SIMULATED = pytest.mark.parametrize("backend", ["cudasim"], indirect=True)

@@ -13,12 +13,11 @@ from simsuite.backends.host import HostBackend
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.numba_arrays import import_arrays
 from simsuite.backends.threads import load_openmp, on_threads, threads_available
-from simsuite.backends.tuning import times
+from simsuite.backends.tuning import Timed, shortest, times
 from simsuite.core import Kernel
 from simsuite.words import counted
 
-# a trial is timed at least so many times and for so many seconds; the shortest time counts, as others only lengthen it
-_TRIES, _TRYING = 4, 0.2
+_TRIES, _TRYING, _PATIENCE = 4, 0.2, 2.0  # how often a trial is timed at least, for how long, and for how long at most
 
 
 def _cpu_name() -> str:
@@ -48,15 +47,13 @@ class CpuBackend(HostBackend):
 
         here = f"{counted(numba.get_num_threads(), 'core')} of {self.device_name}"
 
-        def seconds(i: int) -> float:
+        def measure(i: int) -> Timed:
             if i == 0:
                 self.announce(f"timing {question} on {here}, this once")
-            found = [_seconds(trials[i])]  # the first call, which compiles kernels
-            while len(found) <= _TRIES or sum(found[1:]) < _TRYING:
-                found.append(_seconds(trials[i]))
-            return min(found)
+            trials[i]()  # compiles kernels
+            return shortest(lambda: _seconds(trials[i]), _TRIES, _TRYING, _PATIENCE)
 
-        return times(cache_directory(), f"{question} on {here}", len(trials), seconds)
+        return times(cache_directory(), f"{question} on {here}", len(trials), measure)
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
         load_openmp()  # not loaded before: a command that only asks about a run need not wait for Numba

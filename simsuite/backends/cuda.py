@@ -28,7 +28,7 @@ from simsuite.backends.numba_kernels import NumbaKernels
 from simsuite.backends.numba_launch import NumbaLaunch
 from simsuite.backends.program import CudaProgram
 from simsuite.backends.staging import Staging
-from simsuite.backends.tuning import choose, times
+from simsuite.backends.tuning import Timed, choose, times
 from simsuite.core import DeviceArray, Fence, Fourier, HostArray, Kernel, Pending, Products, Program, Recorder
 from simsuite.errors import DeviceError
 
@@ -245,11 +245,11 @@ class CudaBackend(NumbaKernels):
     def _here(self, question: str) -> str:
         return f"{question} on {self.device_name}, {self._cupy.cuda.runtime.runtimeGetVersion()}"
 
-    def _timed(self, what: str, trials: Sequence[Callable[[], None]]) -> Callable[[int], float]:
+    def _timed(self, what: str, trials: Sequence[Callable[[], None]]) -> Callable[[int], Timed]:
         """A function that gives the time of a trial, by its index: the median of a few runs, after two that do not
         count."""
 
-        def seconds(i: int) -> float:
+        def measure(i: int) -> Timed:
             if i == 0:
                 self.announce(what)
             begin, end = (self._cupy.cuda.Event() for _ in range(2))
@@ -260,9 +260,9 @@ class CudaBackend(NumbaKernels):
                 end.record(self.compute)
                 end.synchronize()
                 found.append(self._cupy.cuda.get_elapsed_time(begin, end))
-            return 1e-3 * statistics.median(found[2:])
+            return Timed(1e-3 * statistics.median(found[2:]))
 
-        return seconds
+        return measure
 
     def on_threads(self, n: int) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()

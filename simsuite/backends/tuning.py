@@ -7,18 +7,45 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from simsuite.backends.sealed import write_whole
 
 
-def choose(directory: Path, question: str, count: int, seconds: Callable[[int], float]) -> int:
+_NEAR, _NEAR_TRIES = 1.25, 3  # so many tries have to take at most so many times as long as the shortest one
+
+
+class Timed(NamedTuple):
+    """The seconds that a trial takes. sure: whether measuring again would give about the same."""
+
+    seconds: float
+    sure: bool = True
+
+
+def shortest(tried: Callable[[], float], tries: int, trying: float, patience: float) -> Timed:
+    """The shortest time of a trial: other work on the machine only lengthens it. `tried` tries it once and returns the
+    seconds.
+
+    It is tried at least `tries` times and for `trying` seconds, and on until a few of the times are about as short as
+    the shortest, as on a busy machine all of a few may be far too long; for no longer than `patience` seconds.
+    """
+    found: list[float] = []
+    while True:
+        found.append(tried())
+        sure = sum(seconds <= _NEAR * min(found) for seconds in found) >= _NEAR_TRIES
+        if sum(found) >= patience or (sure and len(found) >= tries and sum(found) >= trying):
+            return Timed(min(found), sure)
+
+
+def choose(directory: Path, question: str, count: int, measure: Callable[[int], Timed]) -> int:
     """Which of `count` candidates takes the fewest seconds, see `times`."""
-    found = times(directory, question, count, seconds)
+    found = times(directory, question, count, measure)
     return min(range(count), key=found.__getitem__)
 
 
-def times(directory: Path, question: str, count: int, seconds: Callable[[int], float]) -> list[float]:
-    """The seconds that each of `count` trials takes: as answered before, or measured now and written down.
+def times(directory: Path, question: str, count: int, measure: Callable[[int], Timed]) -> list[float]:
+    """The seconds that each of `count` trials takes: as answered before, or measured now and, if all are sure, written
+    down.
 
     question: all that the answer depends on, the device included.
     """
@@ -28,6 +55,8 @@ def times(directory: Path, question: str, count: int, seconds: Callable[[int], f
         found = [float(second) for second in known["seconds"]]
         if known["question"] == question and len(found) == count and all(second >= 0 for second in found):
             return found
-    found = [seconds(i) for i in range(count)]
-    write_whole(path, json.dumps({"question": question, "seconds": found}).encode())
+    measured = [measure(i) for i in range(count)]
+    found = [seconds for seconds, _ in measured]
+    if all(sure for _, sure in measured):
+        write_whole(path, json.dumps({"question": question, "seconds": found}).encode())
     return found
