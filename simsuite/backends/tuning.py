@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from simsuite.backends.sealed import write_whole
 
-
 _NEAR, _NEAR_TRIES = 1.25, 3  # so many tries have to take at most so many times as long as the shortest one
 
 
