@@ -709,7 +709,7 @@ def test_steps_that_control_their_error_count_iterations_in_it(say: Say) -> None
     [
         (
             "source=[]",
-            r"its bound, \S+ K, is more than those of the start and of now differ by, as data or temperatures change",
+            r"its bound, \S+ K, is more than temperatures differ by at the start and now, as data or temperatures",
         ),
         ("source=[{power = '-1e4*(T - 20)'}]", "no bound is known where a source depends on T"),
     ],

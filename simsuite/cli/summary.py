@@ -221,9 +221,9 @@ def _why_unknown(results: Mapping[str, Any]) -> str:
     """Why nothing is said of the error of explicit steps."""
     if "time_error_bound" not in results:
         return f"{_UNBOUNDED}; {_UNCONTROLLED}"
-    bound = f"its bound, {results['time_error_bound']:.2g} K, is more than those of the start and of now differ by"
+    bound = f"its bound, {results['time_error_bound']:.2g} K, is more than temperatures differ by at the start and now"
     if "tolerance" in results:
-        return f"{bound}, which is less than was foreseen when these steps were chosen for time.tolerance"
+        return f"{bound}; more was foreseen when these steps were chosen for time.tolerance"
     return f"{bound}, as data or temperatures change fast; {_UNCONTROLLED}"
 
 

@@ -20,10 +20,8 @@ from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.tree import Apply, Node, names_in
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.irregular import GOLDEN
+from simsuite.solvers.heat.grid.spans import halved
 
-_SPANS = 64  # the number of spans that a run is divided into at first
-_SHARE = 1.0 / 256.0  # Spans are halved whose bound is more than this share of the sum of all bounds of a summand.
-_HALVINGS, _MOST_SPANS = 48, 1024  # the most halvings of a span, and about the most spans
 # How often spans are halved for single times, if that makes the weights of more than half of some tried times less than
 # this share of what they are otherwise.
 _DEEPER, _TRIED, _SHORTER = 24, 16, 0.4
@@ -71,18 +69,7 @@ def acting_times(f: Expression, made: Discretisation, end: float) -> ActingTimes
     summands = [tree for tree in _summands(f.tree) if "t" in names_in(tree)]
     if len(summands) > _MOST_SUMMANDS:
         summands = [f.tree]
-    begins = np.linspace(0.0, end, _SPANS + 1)
-    bounds = _bounds(summands, made, begins[:-1], begins[1:])
-    for _ in range(_HALVINGS):
-        heat = bounds * np.diff(begins)
-        much = np.any(heat > _SHARE * np.sum(heat, axis=1, keepdims=True), axis=0)
-        if not much.any() or begins.size > _MOST_SPANS:
-            break
-        halved = np.sort(np.append(begins, 0.5 * (begins[:-1] + begins[1:])[much]))
-        new = np.repeat(much, 1 + much)
-        bounds = np.repeat(bounds, 1 + much, axis=1)
-        bounds[:, new] = _bounds(summands, made, halved[:-1][new], halved[1:][new])
-        begins = halved
+    begins, bounds = halved(partial(_bounds, summands, made), end)
     totals = np.sum(bounds * (np.diff(begins) / end), axis=1, keepdims=True)
     shapes = np.where(totals > 0.0, bounds / np.where(totals > 0.0, totals, 1.0), 1.0)
     densities = np.concatenate([np.full((1, begins.size - 1), _EVENLY), (1.0 - _EVENLY) / len(summands) * shapes])

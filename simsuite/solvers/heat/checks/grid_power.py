@@ -54,7 +54,8 @@ _GROSS_TIMES, _GROSS_PARTS = 16, 4
 class GridPower:
     """What a source gives on the grid, compared with its own power.
 
-    given, own: the means over the plate and the run of the power on the grid and of the source's own power, W/m³.
+    given, own: the means over the plate and the run of the power on the grid and of the source's own power, W/m³; of a
+    source that cools at some times, that counts as if it heated.
     signed: whether the source heats in some places and cools in others, so that both means are small and their quotient
     says nothing. off: the difference of the two means, as a share of the mean size of the source's own power without
     its sign. error: by how much `off` may be wrong, because times are few. least, most, swing: the least and the
@@ -133,6 +134,9 @@ def _looked_at(
     signed, size = _size(f, pairs, made, times, weights, own)
     if not 0.0 < size < math.inf:
         return GridPower()
+    if not signed:  # what is lacking while it heats and what is lacking while it cools do not make up for each other
+        cools = own < 0.0
+        grid, own = np.where(cools, -grid, grid), np.abs(own)
     given, mean, gross = (float(np.mean(weights * power)) for power in (grid, own, np.abs(own)))
     # The power of a source that is always in the same places is off by the same share at all times.
     steady = given / mean if not signed and abs(mean) > _ONE_SIGN * gross else 1.0

@@ -24,6 +24,7 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Edges, at_points
 from simsuite.solvers.heat.grid.sampling import distinct
+from simsuite.solvers.heat.grid.spans import extreme_times, most_given
 
 # the numbers of times and of temperatures at which sources that depend on these are looked at, for the reach of
 # temperatures
@@ -187,26 +188,38 @@ class Discretisation:
                 bounds += [at_edges.min(), at_edges.max()]
         return float(min(bounds)), float(max(bounds))
 
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """The least and the largest coordinates, m."""
+        return {"x": (0.0, self.nx * self.dx), "y": (0.0, self.ny * self.dy)}
+
     def reach(self, looks: Sequence[float], end: float, at: tuple[float, float] | None = None) -> tuple[float, float]:
         """The bounds of `temperatures`, widened by as much as sources and given fluxes could drive a cell until `end`.
         The heat of a source is assumed to stay where it arises. A flux is assumed to enter a half-space of the worst
-        conductor (Carslaw & Jaeger, section 2.9) or only the cell beside it, and to fill a closed box. at: the
-        temperatures between which sources are looked at, by default those bounds."""
+        conductor (Carslaw & Jaeger, section 2.9) or only the cell beside it, and to fill a closed box; one that comes
+        in pulses counts as its largest one for as long as that takes to give all its heat, which is when it heats the
+        surface most. at: the temperatures between which sources are looked at, by default those bounds."""
         least, most = self.temperatures(looks)
         capacity = float(np.min(distinct(self.rho_c)))
         k = min(float(np.nanmin(distinct(a))) for _, *pair in self.conductivities((least, most)) for a in pair)
         box = min(self.nx * self.dx, self.ny * self.dy)
-        half_space = 2.0 * math.sqrt(end / (math.pi * k * capacity)) if k > 0 else math.inf
-        of_flux = min(half_space, end / (capacity * min(self.dx, self.dy))) + 2.0 * end / (capacity * box)
+
+        def of_flux(time: float) -> float:
+            half_space = 2.0 * math.sqrt(time / (math.pi * k * capacity)) if k > 0 else math.inf
+            return min(half_space, time / (capacity * min(self.dx, self.dy))) + 2.0 * time / (capacity * box)
+
         fluxes = np.concatenate([self.edges.data(t)[0][self.edges.kinds == FLUX] for t in looks])
+        seen = np.array([np.max(fluxes, initial=0.0), -np.min(fluxes, initial=0.0)]) * of_flux(end)
+        pulsed = [[size * of_flux(time) for size, time in found] for found in self.edges.most_fluxes(end)]
+        by_flux = np.max(np.array([seen, *pulsed]), axis=0)
         fall, rise = self._driven(looks, end, (least, most) if at is None else at)
-        fall += of_flux * -float(np.min(fluxes, initial=0.0))
-        rise += of_flux * float(np.max(fluxes, initial=0.0))
+        fall, rise = fall + float(by_flux[1]), rise + float(by_flux[0])
         return least - fall, most + rise
 
     def _driven(self, looks: Sequence[float], end: float, bounds: tuple[float, float]) -> tuple[float, float]:
         """How far sources could lower and raise the temperature of a cell until `end`, if all their heat stayed there.
-        A source that depends on time or temperature counts in every cell with the most that it gives anywhere."""
+        A source that depends on time or temperature counts in every cell with the most that it gives anywhere: for the
+        whole time with what it gives at some times, or with the integral of its bounds, if that is more."""
         lowest, highest = np.zeros((1, 1)), np.zeros((1, 1))
         for i, f in enumerate(self.sources):
             moves = f.depends_on("t")
@@ -216,6 +229,9 @@ class Discretisation:
             for power in (self.source(i, t, T) for t in times for T in temperatures):
                 low = np.minimum(low, np.min(power) if moves else power)
                 high = np.maximum(high, np.max(power) if moves else power)
+            if moves and end > 0:
+                (gives, takes), _ = most_given(f, end, {**self.ranges, "T": bounds})
+                low, high = np.minimum(low, -takes / end), np.maximum(high, gives / end)
             lowest, highest = lowest + low, highest + high
         c = self.inverse_capacity
         return -end * float(np.min(c * lowest)), end * float(np.max(c * highest))
@@ -237,15 +253,15 @@ class Discretisation:
         inner_x, outer_x = _row_sums(kx, held, self.wrap_x, sides[0], sides[1], self.dx)
         inner_y, outer_y = _row_sums(ky.T, held.T, self.wrap_y, sides[2], sides[3], self.dy)
         inner, outer = inner_x + inner_y.T, outer_x + outer_y.T
-        feedback = self._largest_feedback(looks, bounds)
+        feedback = self._largest_feedback(looks, end, bounds)
         return float(np.max(c * (2 * inner + outer))) + feedback, float(np.max(c * (inner + outer))) + feedback
 
-    def _largest_feedback(self, looks: Sequence[float], bounds: tuple[float, float]) -> float:
+    def _largest_feedback(self, looks: Sequence[float], end: float, bounds: tuple[float, float]) -> float:
         """The largest rate, 1/s, at which a source counteracts a rise in temperature, at some times and
         temperatures."""
-        return max(0.0, -min(float(np.min(slopes)) for slopes in self._slopes(looks, bounds)))
+        return max(0.0, -min(float(np.min(slopes)) for slopes in self._slopes(looks, end, bounds)))
 
-    def _slopes(self, looks: Sequence[float], bounds: tuple[float, float]) -> Iterator[np.ndarray]:
+    def _slopes(self, looks: Sequence[float], end: float, bounds: tuple[float, float]) -> Iterator[np.ndarray]:
         """By how much sources give more for a higher temperature, divided by ρc, 1/s, at some times and
         temperatures."""
         yield np.zeros(1)
@@ -256,8 +272,16 @@ class Discretisation:
         capacity = float(np.min(distinct(self.rho_c)))
         for f in self.sources:
             if f.depends_on("T"):
-                for t in looks:
+                moves = f.depends_on("t") and end > 0
+                for t in {*looks, *(self._extremes(f, end, (bounds[0] - h, bounds[1] + h)) if moves else ())}:
                     yield (f(x=x, y=y, t=t, T=T + h) - f(x=x, y=y, t=t, T=T - h)) / (2 * h * capacity)
+
+    def _extremes(self, f: Expression, end: float, temperatures: tuple[float, float]) -> Iterator[float]:
+        """The times at which a source gives and takes most at some places, at each of two temperatures."""
+        x, y = self.centres
+        x, y = np.meshgrid(x[:: max(1, self.nx // 4)], y[:: max(1, self.ny // 4)])
+        for T in temperatures:
+            yield from extreme_times(f, end, {"x": x.ravel(), "y": y.ravel(), "T": np.full(x.size, T)})
 
 
 def harmonic(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -41,6 +41,7 @@ from simsuite.scenario.heat import (
 )
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
+from simsuite.solvers.heat.grid.spans import extreme_times, most_given
 
 FLUX, TEMPERATURE, CONVECTION, RADIATION = range(4)
 _LOOKS = 11  # the number of times, first and last included, at which coefficients are looked at before a run
@@ -143,9 +144,42 @@ class Edges:
 
     def looks(self, end: float) -> list[float]:
         """The times at which coefficients that move are looked at before a run that ends at `end`. They are irregular,
-        because regular times might meet periodic data always at the same phase."""
-        inside = [end * ((k + (k + 1) * GOLDEN % 1.0) / (_LOOKS - 2)) for k in range(_LOOKS - 2)]
-        return [0.0, *inside, end] if self.moving else [0.0]
+        because regular times might meet periodic data always at the same phase. Those are among them at which the
+        data, fluxes aside, are largest and least."""
+        if not self.moving:
+            return [0.0]
+        if end not in self._looks:
+            inside = [end * ((k + (k + 1) * GOLDEN % 1.0) / (_LOOKS - 2)) for k in range(_LOOKS - 2)]
+            self._looks[end] = sorted({0.0, *inside, end, *self._extremes(end)})
+        return self._looks[end]
+
+    def most_fluxes(self, end: float) -> list[list[tuple[float, float]]]:
+        """For each flux that depends on time: the largest one into the plate, W/m², and the time in which it would
+        give all that comes in until `end`, s; likewise out of it. They follow from bounds that may be too large."""
+        if end not in self._fluxes:
+            self._fluxes[end] = []
+            for piece in self.pieces:
+                if piece.kind == FLUX and piece.first.depends_on("t") and end > 0:
+                    ranges = {"x": (piece.x.min(), piece.x.max()), "y": (piece.y.min(), piece.y.max())}
+                    given, sizes = most_given(piece.first, end, ranges)
+                    times = np.divide(given, sizes, out=np.zeros(2), where=sizes > 0)
+                    self._fluxes[end].append(list(zip(sizes.tolist(), times.tolist())))
+        return self._fluxes[end]
+
+    @cached_property
+    def _fluxes(self) -> dict[float, list[list[tuple[float, float]]]]:
+        return {}
+
+    @cached_property
+    def _looks(self) -> dict[float, list[float]]:
+        return {}
+
+    def _extremes(self, end: float) -> Iterator[float]:
+        for piece in self.pieces:
+            few = slice(None, None, -(-len(piece.x) // _POINTS))
+            for f in (piece.first, piece.second):
+                if piece.kind != FLUX and f.depends_on("t") and end > 0:
+                    yield from extreme_times(f, end, {"x": piece.x[few], "y": piece.y[few]})
 
 
 def convective_beta(h: np.ndarray, k: np.ndarray, delta: np.ndarray) -> np.ndarray:
