@@ -201,6 +201,7 @@ class Backend(Protocol):
     name: str  # "cpu", "cuda:0", "cudasim"
     device_name: str  # the name of the device that its vendor gives it
     dialect: str  # which variant of the kernels it runs: "cpu" or "cuda"
+    libraries: tuple[str, ...]  # those that make its kernels or compute themselves, by their names on PyPI
     simulated: bool  # whether Python runs kernels as they are, without compiling them
     note: str | None  # what the user should know about the choice of this device
     processors: int  # how many processors work at the same time: multiprocessors of a GPU

@@ -21,6 +21,7 @@ from simsuite.assembly import (
     threads_of_libraries,
 )
 from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, Stalling, taken, threads_for
+from simsuite.conditions import changed, conditions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.doubts import Doubts
 from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
@@ -284,9 +285,9 @@ class Execution:
         require_its_checkpoint(self.scenario, self.directory, found)
         if found.note is not None:
             self.reporter.message(found.note)
-        before = found.meta.get("device")
-        if before != backend.name:
-            self.reporter.message(f"this run was on {before}; from here on {backend.name} computes, to other last bits")
+        if (other := changed(found.meta, backend)) is not None:
+            self.reporter.message(other)
+            self._log(other)
         at = moment(problem, found.snapshot.step)
         self.reporter.message(f"continuing {self.directory.path} from {at}")
         self._log(f"continuing from {at}")
@@ -310,7 +311,7 @@ class Execution:
     def _about(self, problem: Problem, backend: Backend) -> dict[str, str | int | float]:
         """What every checkpoint of this run says of the run, besides its state."""
         base = base_of_data(self.scenario, self.directory.path)
-        return {"solver": problem.solver, "device": backend.name, "version": VERSION, **base}
+        return {"solver": problem.solver, **conditions(backend), **base}
 
     def _open_results(
         self, problem: Problem, backend: Backend, stepper: Stepper, before: Checkpoint | None

@@ -29,6 +29,7 @@ ALLOWED = {
     "bench": BASE
     | {"backends", "capabilities", "execution", "io", "progress", "scenario", "solvers", "verify", "version"},
     "cli": {"*"},
+    "conditions": {"core", "version"},
     "continuation": BASE | {"assembly", "io", "scenario", "words"},
     "core": set(),
     "doubts": {"capabilities", "core", "io"},
@@ -47,7 +48,19 @@ ALLOWED = {
     "scenario": {"errors", "expressions", "words"},
     "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},
     "execution": BASE
-    | {"assembly", "capabilities", "doubts", "identity", "io", "loop", "progress", "scenario", "stopwatch", "version"}
+    | {
+        "assembly",
+        "capabilities",
+        "conditions",
+        "doubts",
+        "identity",
+        "io",
+        "loop",
+        "progress",
+        "scenario",
+        "stopwatch",
+        "version",
+    }
     | {"words"},
     "inspection": BASE | {"io", "progress"},
     "progress": BASE | {"capabilities", "io"},

@@ -144,6 +144,7 @@ class CudaBackend(NumbaKernels):
     """GPU number `index`. Raises DeviceError if it cannot be used."""
 
     dialect = "cuda"
+    libraries: tuple[str, ...] = ("numba", "numpy", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x")
     simulated = False
     note: str | None = None
     compiles = True

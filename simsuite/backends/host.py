@@ -97,6 +97,7 @@ class _SciPyFourier:
 class HostBackend(NumbaKernels):
     """Arrays are NumPy arrays, kernels run when called."""
 
+    libraries: tuple[str, ...] = ("numba", "numpy")
     name: str
     device_name: str
     dialect: str
