@@ -167,7 +167,7 @@ def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
     """The scenario that `directory` was made from. Raises UsageError where there is none."""
     run = RunDirectory(directory)
     if not run.scenario.exists():
-        raise UsageError(f"{directory} holds no run (no scenario.toml in it)")
+        raise UsageError(f"{directory} {run.without('scenario.toml')}")
     base = directory
     if run.results.exists():  # files of version 0.1.0 have an absolute path there
         base = Path(os.path.normpath(directory.resolve() / _stored_base(run)))

@@ -43,7 +43,7 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     """
     in_use, live = run.in_use, run.read_progress()
     if not (run.exists or in_use):
-        raise UsageError(f"{run.path} holds no run (no results.h5 in it){runs_nearby(run.path)}")
+        raise UsageError(f"{run.path} {run.without()}{runs_nearby(run.path)}")
     found: dict[str, Any] = {"directory": str(run.path), **_of_results(run)}
     if live is not None:
         found = {name: live[name] for name in ("solver", "device", "device_name") if name in live} | found

@@ -20,7 +20,7 @@ def repair(run: RunDirectory) -> dict[str, Any]:
     neither be read nor be put back.
     """
     if not run.results.exists():
-        raise UsageError(f"{run.path} holds no run (no results.h5 in it){runs_nearby(run.path)}")
+        raise UsageError(f"{run.path} {run.without()}{runs_nearby(run.path)}")
     with run.locked():
         run.read_scenario()
         # raises an error if the summary is damaged, so that this is not taken for damage of the results

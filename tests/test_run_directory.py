@@ -209,6 +209,19 @@ def test_a_mark_that_was_cut_off_is_no_file_of_somebody_else(
     assert (tmp_path / "run" / "lock").read_text() == "simsuite\n"
 
 
+@pytest.mark.parametrize("command", [("info",), ("resume",), ("repair",), ("plot",)])
+def test_a_run_that_was_killed_before_it_wrote_anything_is_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    with RunDirectory(tmp_path / "run").locked():
+        pass
+    said = call(capsys, *command, tmp_path / "run")
+    assert said.returncode == 2
+    assert "one that began in it ended before it wrote that; the same command begins it again" in said.stderr
+    (tmp_path / "run" / "lock").unlink()
+    assert "one that began" not in call(capsys, *command, tmp_path / "run").stderr
+
+
 def test_a_directory_with_other_files_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "plate.toml").write_text(PLATE, encoding="utf-8")
     assert call(capsys, "run", tmp_path / "plate.toml", "-o", tmp_path).returncode == 0

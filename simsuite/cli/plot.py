@@ -24,7 +24,7 @@ def plot(
 
     run = run_directory(directory)
     if not run.exists:
-        raise UsageError(f"{run.path} holds no run (no results.h5 in it){runs_nearby(run.path)}")
+        raise UsageError(f"{run.path} {run.without()}{runs_nearby(run.path)}")
     directory = run.path
     path = output if output is not None else directory / "plot.png"
     draw(directory, path)

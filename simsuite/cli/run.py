@@ -87,7 +87,7 @@ def run_directory(path: Path) -> RunDirectory:
         raise UsageError(f"{path} holds no run: there is no such {kind}{runs_nearby(found.path)}")
     if path.is_file() and path.suffix == ".toml" and not (found.exists or found.scenario.exists()):
         first = f"`simsuite run {path}` first, or name the directory of its run"
-        raise UsageError(f"{found.path} holds no run (no results.h5 in it){runs_nearby(found.path)}\n  = help: {first}")
+        raise UsageError(f"{found.path} {found.without()}{runs_nearby(found.path)}\n  = help: {first}")
     if path.is_file() and path.suffix != ".toml" and not found.exists:
         raise UsageError(f"{path} is not a file of a run{runs_nearby(found.path)}")
     return found

@@ -90,6 +90,14 @@ class RunDirectory:
         """Whether a run has begun here."""
         return self.results.exists() or self.progress.exists()
 
+    def without(self, name: str = "results.h5") -> str:
+        """The words, after the directory's name, for that it holds no run, as the file `name` is not there."""
+        found = f"holds no run (no {name} in it)"
+        with contextlib.suppress(OSError):
+            if self._lock.path.read_bytes() == _MARK:
+                return f"{found}: one that began in it ended before it wrote that; the same command begins it again"
+        return found
+
     @contextlib.contextmanager
     def locked(self) -> Iterator[RunDirectory]:
         """Make the directory if need be and keep every other simsuite out of it; a kill releases the lock too.
