@@ -12,6 +12,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,19 @@ def available() -> list[FileSystem]:
     if not (_may_mount() and Path("/dev/loop-control").exists()):
         return []
     types = Path("/proc/filesystems").read_text().split()
-    return [found for found in _KNOWN if found.name in types and shutil.which(found.make[0])]
+    return [found for found in _KNOWN if found.name in types and shutil.which(found.make[0]) and _mounts(found)]
+
+
+def _mounts(kind: FileSystem) -> bool:
+    """Whether such a file system can be made and mounted here, which a container may forbid."""
+    with tempfile.TemporaryDirectory() as work:
+        root = Path(work) / "root"
+        root.mkdir()
+        try:
+            with loop_disk(kind, Path(work), root):
+                return True
+        except (subprocess.CalledProcessError, OSError):
+            return False
 
 
 def _may_mount() -> bool:
