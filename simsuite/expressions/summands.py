@@ -82,7 +82,7 @@ def _of_factor(node: Node, name: str) -> list[Node]:
     3`."""
     if len(_moving(node, name)) < 2:
         return [node]
-    constant = any(name not in names_in(part) for part in _flat(node))
+    constant = any(name not in names_in(part) for part in terms(node))
     return [*_parts(node, name), *([Number(1.0)] if constant else [])]
 
 
@@ -90,13 +90,13 @@ def _moving(node: Node, name: str) -> list[Node]:
     """The summands of a sum that depend on the variable."""
     if not isinstance(node, Apply) or node.op not in ("+", "-"):
         return []
-    return [part for part in _flat(node) if name in names_in(part)]
+    return [part for part in terms(node) if name in names_in(part)]
 
 
-def _flat(node: Node) -> Iterator[Node]:
-    """The summands of a sum, but for their signs."""
+def terms(node: Node) -> Iterator[Node]:
+    """What an expression is the sum of, without signs; the expression itself if it is no sum."""
     if isinstance(node, Apply) and node.op in ("+", "-", "neg"):
         for child in node.args:
-            yield from _flat(child)
+            yield from terms(child)
     else:
         yield node

@@ -9,7 +9,7 @@ bounded one by one, since a source that acts for long may be small beside a shor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,7 +17,8 @@ import numpy as np
 
 from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds_within
-from simsuite.expressions.tree import Apply, Node, names_in
+from simsuite.expressions.summands import terms
+from simsuite.expressions.tree import Node, names_in
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.spans import halved
@@ -66,7 +67,7 @@ class ActingTimes:
 
 def acting_times(f: Expression, made: Discretisation, end: float) -> ActingTimes:
     """The `ActingTimes` of a source in a run until `end`, which depends on time."""
-    summands = [tree for tree in _summands(f.tree) if "t" in names_in(tree)]
+    summands = [tree for tree in terms(f.tree) if "t" in names_in(tree)]
     if len(summands) > _MOST_SUMMANDS:
         summands = [f.tree]
     begins, bounds = halved(partial(_bounds, summands, made), end)
@@ -77,15 +78,6 @@ def acting_times(f: Expression, made: Discretisation, end: float) -> ActingTimes
     deeper = replace(found, halvings=_DEEPER)
     some = (np.arange(_TRIED) + 1) * GOLDEN % 1.0
     return deeper if np.median(deeper.at(some)[1] / found.at(some)[1]) < _SHORTER else found
-
-
-def _summands(tree: Node) -> Iterator[Node]:
-    """What an expression is the sum of, but for signs."""
-    if isinstance(tree, Apply) and tree.op in ("+", "-", "neg"):
-        for part in tree.args:
-            yield from _summands(part)
-    else:
-        yield tree
 
 
 def _bounds(
