@@ -25,15 +25,18 @@ def shortest(tried: Callable[[], float], tries: int, trying: float, patience: fl
     """The shortest time of a trial: other work on the machine only lengthens it. `tried` tries it once and returns the
     seconds.
 
-    It is tried at least `tries` times and for `trying` seconds, and on until a few of the times are about as short as
-    the shortest, as on a busy machine all of a few may be far too long; for no longer than `patience` seconds.
+    It is tried at least `tries` times and for `trying` seconds. On a busy machine all of these times may be far too
+    long; so it is tried again until a few of them are about as short as the shortest, or have taken `patience` seconds.
     """
     found: list[float] = []
+    total = 0.0
     while True:
         found.append(tried())
-        sure = sum(seconds <= _NEAR * min(found) for seconds in found) >= _NEAR_TRIES
-        if sum(found) >= patience or (sure and len(found) >= tries and sum(found) >= trying):
-            return Timed(min(found), sure)
+        total += found[-1]
+        if len(found) >= tries and total >= trying:
+            sure = sum(seconds <= _NEAR * min(found) for seconds in found) >= _NEAR_TRIES
+            if sure or total >= patience:
+                return Timed(min(found), sure)
 
 
 def choose(directory: Path, question: str, count: int, measure: Callable[[int], Timed]) -> int:

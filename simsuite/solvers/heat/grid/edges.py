@@ -265,8 +265,8 @@ def bad_conditions(edges: Edges, end: float, coldest: float, derived: bool = Fal
     """Mistakes where a heat transfer coefficient is negative (no step is stable with β < 0, which amplifies a
     difference), where an emissivity is not between 0 and 1, and where a temperature is below absolute zero, `coldest`.
 
-    Conditions are looked at in the middle of every cell face, at 11 times from the start to the end of the run. Of what
-    is wrong at one of these times the first time is told.
+    Conditions are looked at in the middle of every cell face, at the times of `Edges.looks`. Of what is wrong at one of
+    these times the first time is told.
     derived: whether ambient temperatures follow from a manufactured solution; that of convection is then only a number
     in the equation and may be below absolute zero."""
     found = []

@@ -42,11 +42,11 @@ def halved(bounds: Callable[[np.ndarray, np.ndarray], np.ndarray], end: float) -
 
 
 def most_given(f: Expression, end: float, ranges: Mapping[str, Range]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of what f gives and of what it takes in a run until `end`, if both are looked at where f is largest and
-    where it is least: its integral over time where it is above and where it is below 0, and its size there. f:
-    depends on t. ranges: those of all other variables.
+    """Bounds of how much a source or flux f, which depends on t, gives and takes in a run until `end`. ranges: those of
+    all other variables, anywhere in which f counts.
 
-    Returns (2,) integrals and (2,) sizes, first of what it gives; they are 0 where no bounds are known."""
+    Returns two integrals over time, of f where it is above 0 and of -f where f is below 0, and the largest value of
+    each: two arrays (2,). Spans in which no bounds are known count as 0."""
 
     def sizes(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
         boxes = {name: (np.array(low), np.array(high)) for name, (low, high) in ranges.items()}
