@@ -547,10 +547,19 @@ def test_check_promises_no_more_mistakes_than_it_finds(cli: Call) -> None:
     assert "once they are put right, those of how values and data fit together" in words
 
 
-def test_a_setting_in_two_words_is_shown_in_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    done = running.call(capsys, "check", tmp_path / "s.toml", "--set", "time.tolerance", "1e-4")
+@pytest.mark.parametrize(
+    "words",
+    ["time.tolerance 1e-4", "time.tolerance = 1e-4", "time.tolerance= 1e-4", "time.tolerance =1e-4"],
+)
+def test_a_setting_in_several_words_is_shown_in_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    done = running.call(capsys, "check", tmp_path / "s.toml", "--set", *words.split())
     assert done.returncode == 2
     assert "write --set time.tolerance=1e-4, in one piece" in done.stderr
+
+
+def test_no_help_about_a_setting_that_is_in_one_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = running.call(capsys, "check", tmp_path / "s.toml", "--set", "time.tolerance=1e-4", "again")
     assert done.returncode == 2
     assert "in one piece" not in done.stderr

@@ -91,7 +91,7 @@ def main() -> None:
 
 def _help_with_options(words: list[str]) -> str | None:
     """What to write in place of options that do not exist, where that is known; else None."""
-    if setting := _setting_in_two(words):
+    if setting := _setting_in_pieces(words):
         return f"write --set {setting}, in one piece"
     for word, after in zip(words, [*words[1:], ""]):
         option, _, value = word.partition("=")
@@ -104,11 +104,19 @@ def _help_with_options(words: list[str]) -> str | None:
     return None
 
 
-def _setting_in_two(words: list[str]) -> str | None:
-    """How a `--set KEY VALUE` of a command line is written as one."""
-    for option, key, value in zip(words, words[1:], words[2:]):
-        if option == "--set" and "=" not in key and not value.startswith("--"):
-            return f"{key}={value}"
+def _setting_in_pieces(words: list[str]) -> str | None:
+    """How a setting of a command line is written in one word, if it is in several, as in `--set KEY VALUE` or
+    `--set KEY = VALUE`; None if none is."""
+    for i, option in enumerate(words):
+        if option != "--set":
+            continue
+        key, *after = [*words[i + 1 : i + 4], "", ""]
+        if after[0] == "=":
+            del after[0]
+        value = after[0].removeprefix("=") if "=" not in key else after[0]
+        whole = "=" in key and not key.endswith("=")
+        if key and value and not whole and not value.startswith("--"):
+            return f"{key.removesuffix('=')}={value}"
     return None
 
 

@@ -87,13 +87,13 @@ def _below_zero(highest: float) -> float:
 
 
 def _is_below(given: _Given, end: float) -> str:
-    """ "is below absolute zero", and from which time on, for temperatures that depend on it."""
+    """ "is below absolute zero", and for temperatures that depend on time also when that begins, and the least one."""
     if given.moves is None:
         return "is below absolute zero"
     since = first_time(*given.moves, lambda values: np.less(values, _below_zero(given.highest)))
     if since <= _ROUNDING * end:
-        return "is below absolute zero from the start on"
-    return f"falls below absolute zero at t = {since:.3g} s"
+        return f"is below absolute zero from the start on, down to {given.lowest:.3g} K"
+    return f"falls below absolute zero at t = {since:.3g} s, down to {given.lowest:.3g} K"
 
 
 def kelvin_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:

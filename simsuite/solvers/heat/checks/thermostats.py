@@ -30,6 +30,7 @@ _MOST = 512  # the most cells along each axis in which sources are looked at
 _HALF, _FEW = 0.5, 5.0
 _WIDER = 16  # how many times the bounds of temperatures are widened at most, by what sources give between them
 _JUMP = 1e-9  # share of the largest power: a smaller difference is rounding and no jump
+_CANNOT_END = "which cells that come to it pass at times of their own: steps cannot end there"
 
 
 class Jump(NamedTuple):
@@ -61,8 +62,7 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
         if controlled:
             off = "so that steps that control their error become short there"
         found.append(
-            f"the conductivity jumps {_at(jump)}, which each cell passes at a time of its own: steps cannot end there, "
-            f"{off}; make it a ramp over a few kelvin about that temperature, such as {_ramp(jump, _FEW, True)}"
+            f"the conductivity jumps {_at(jump)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin about that temperature, such as {_ramp(jump, _FEW, True)}"
         )
     return found
 
@@ -106,7 +106,7 @@ def conductivities(scenario: HeatScenario) -> Iterator[Expression]:
 
 
 def _words(name: str, jump: Jump, controlled: bool) -> str:
-    own = f"the source {name} jumps {_at(jump)}, which each cell passes at a time of its own: steps cannot end there"
+    own = f"the source {name} jumps {_at(jump)}, {_CANNOT_END}"
     ramp = f"make it a ramp, such as {_ramp(jump)}"
     if not controlled:
         return f"{own}, so results are off by about what it heats in one step; {ramp}"
