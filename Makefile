@@ -4,20 +4,25 @@ BIN := .venv/bin
 COUNT ?= 5000
 SEED ?= 1
 GPU := $(if $(shell command -v nvidia-smi),yes)
+TESTS := $(BIN)/python -m pytest -n auto --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Tests start hundreds of processes: each would compile all modules again where this is set, as in many containers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: heat test long faults lowest lint clean
+.PHONY: heat test thorough long faults lowest lint clean
 
 heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite run scenarios/heat.toml
 	$(BIN)/simsuite plot runs/heat -o heat.png
 
-test: .venv/tested lint ## everything the project promises, on every backend that works here
-	$(BIN)/python -m pytest -n auto --dist worksteal
-	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n auto --dist worksteal
+test: .venv/tested lint ## minutes: what the project promises, on every backend that works here
+	$(TESTS) --quick
+	NUMBA_ENABLE_CUDASIM=1 $(TESTS) --quick
+
+thorough: .venv/tested ## half an hour: the other tests, with more cases and longer runs
+	$(TESTS) --rest
+	NUMBA_ENABLE_CUDASIM=1 $(TESTS) --rest
 
 long: .venv/tested ## hours: automatic time steps on hundreds of random plates
 	$(BIN)/python -m pytest -m long

@@ -21,6 +21,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 import numba
 import pytest
+import quick
 
 from simsuite.backends import open_backend
 from simsuite.backends.kernel_cache import cache_directory
@@ -49,6 +50,13 @@ def one_thread() -> Iterator[None]:
     numba.set_num_threads(threads)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options for a part of the tests, see `quick`."""
+    group = parser.getgroup("simsuite")
+    group.addoption("--quick", action="store_true", help="a few cases of each test function that does not take long")
+    group.addoption("--rest", action="store_true", help="what --quick leaves out")
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """With the simulator on, files that do not mention a backend need not even be read."""
     tests = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
@@ -74,6 +82,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     if SIMULATING:
         items[:] = [item for item in items if "cudasim" in item.name]
+    if config.option.quick or config.option.rest:
+        names = [(item.path.stem, getattr(item, "originalname", item.name), "cudasim" in item.name) for item in items]
+        kept = quick.quick(names, quick.read_costly())
+        items[:] = [item for item, is_quick in zip(items, kept) if is_quick == config.option.quick]
     items.sort(key=lambda item: place(item.path.stem))
 
 

@@ -62,7 +62,8 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
         if controlled:
             off = "so that steps that control their error become short there"
         found.append(
-            f"the conductivity jumps {_at(jump)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin about that temperature, such as {_ramp(jump, _FEW, True)}"
+            f"the conductivity jumps {_at(jump)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin about that "
+            f"temperature, such as {_ramp(jump, _FEW, True)}"
         )
     return found
 
