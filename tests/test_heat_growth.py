@@ -183,3 +183,29 @@ def test_a_run_begun_before_growth_was_kept_goes_on(heat: Callable[..., HeatProb
         for name, array in snapshot.arrays.items():
             assert not np.isnan(array).any(), name
             assert name in problem.unbounded or np.isfinite(array).all(), name
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_errors_where_cold_cells_lose_heat_by_a_square_become_smaller(
+    heat: Callable[..., HeatProblem], backend: Backend, sign: float
+) -> None:
+    """Of dT/dt = -T² they do, as exp(-2 T t) where T hardly changes, also beside cells so hot that a ten-thousandth of
+    their temperature is far more than that of the cold ones. Errors below 0 grew there by as much as one likes."""
+    hot, cold, since = 1e8, 10.0, 0.05
+    problem = heat(
+        grid={"nx": 2, "ny": 1, "lx": 2.0, "ly": 1.0},
+        material={"diffusivity": 1e-12},
+        initial={"temperature": f"{hot} if x > 1 else {cold}"},
+        boundary=INSULATED,
+        source=[{"power": "-T*T*(x < 1) + 1e-3*T*(x > 1)"}],
+        time={"end": 1.0, "tolerance": 1e-2, "stepper": "rkl2"},
+    )
+    run = problem.stepper(backend, problem.initial())
+    assert isinstance(run, ControlledStepper)
+    T = np.array([[cold, hot]])
+    fields = [backend.array(a) for a in (T, np.full((1, 2), sign * 1e-3), np.zeros((1, 2)), np.zeros((1, 2)))]
+    at_T, error, *spare = map(backend.view, fields)
+    run._growth.follow(error, at_T, 0.0, since, (cold, hot), spare)
+    found = backend.to_host(fields[1])
+    assert found[0, 1] == pytest.approx(sign * 1e-3, rel=1e-3)
+    assert 0.0 < sign * found[0, 0] < 1.1e-3 * (1 / (1 + 2 * cold * since))

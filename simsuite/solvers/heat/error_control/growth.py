@@ -79,7 +79,8 @@ class ErrorGrowth:
     def _feed(self, E: Any, T: Any, since: float, span: tuple[float, float], spare: Sequence[Any]) -> None:
         """Queue the effect of sources on the errors E in a time `since`: that time multiplied by the change of the
         sources that errors cause. This change is computed for a part or a multiple of the errors that is _SMALL of the
-        range of temperatures.
+        range of temperatures, added and subtracted: of a source such as -T², errors below 0 would grow in cells that
+        are much colder than others if it were computed on one side.
 
         Where a source kinks, it is computed for the errors themselves if they are more than rounding: where
         temperatures rest just below the kink, larger ones would pass it and seem to grow for ever."""
@@ -92,11 +93,13 @@ class ErrorGrowth:
         part = by / largest if largest > 0 else 0.0
         if not (math.isfinite(part) and part > 0):
             return
+        other = 0.0 if self._kinking else -part
         self._add(T, E, real(part), moved)
         sources.refresh(moved, 0)
         self._add(sources.q, E, real(0), q1)
-        sources.refresh(T, 0)
-        self._grow(E, q1, sources.q, self._operator.c, real(since / part))
+        self._add(T, E, real(other), moved)
+        sources.refresh(moved, 0)
+        self._grow(E, q1, sources.q, self._operator.c, real(since / (part - other)))
 
     def rate(self, T: Any, t: float, span: tuple[float, float], spare: Sequence[Any]) -> float:
         """About the largest μ, 1/s, at temperatures T, by power iteration; 0 where it is negative. spare: two
