@@ -108,15 +108,12 @@ def _setting_in_pieces(words: list[str]) -> str | None:
     """How a setting of a command line is written in one word, if it is in several, as in `--set KEY VALUE` or
     `--set KEY = VALUE`; None if none is."""
     for i, option in enumerate(words):
-        if option != "--set":
+        key, first, second = [*words[i + 1 : i + 4], "", "", ""][:3]
+        if option != "--set" or ("=" in key and not key.endswith("=")):
             continue
-        key, *after = [*words[i + 1 : i + 4], "", ""]
-        if after[0] == "=":
-            del after[0]
-        value = after[0].removeprefix("=") if "=" not in key else after[0]
-        whole = "=" in key and not key.endswith("=")
-        if key and value and not whole and not value.startswith("--"):
-            return f"{key.removesuffix('=')}={value}"
+        value = first if key.endswith("=") or first != "=" else second
+        if key and value and not value.startswith("--"):
+            return f"{key.removesuffix('=')}={value.removeprefix('=')}"
     return None
 
 

@@ -21,6 +21,7 @@ from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_beyond, possible_range
 from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.checks.too_hot import too_hot
+from simsuite.solvers.heat.choice.expected_steps import many_more
 from simsuite.solvers.heat.choice.forecast import usual_seconds
 from simsuite.solvers.heat.choice.method import clock_times, controlled_times, make_plan
 from simsuite.solvers.heat.choice.trials import rates_on
@@ -138,7 +139,8 @@ class HeatProblem:
         control = self.plan.control
         if control is None:
             return self.position(self.clock.end)[0], self.position(self.clock.end)[0]
-        return round(control.expected / FORETOLD), None if control.unsure else round(control.expected * FORETOLD)
+        least, most = control.expected / FORETOLD, control.expected * FORETOLD
+        return round(least), None if control.unsure else round(most * many_more(self.made, self.clock.times[-1]))
 
     def work(self, step: int) -> float:
         cells = float(self.made.nx * self.made.ny)

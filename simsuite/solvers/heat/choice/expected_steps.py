@@ -10,7 +10,8 @@ each growth by a factor of e.
 Errors that a plate keeps. Where heat comes in as a flux, by convection or from a source, or where the conductivity
 depends on T, errors of the same sign add up for as long as the plate keeps heat, and steps become shorter as soon as
 their sum is near the tolerance. Each error must then be up to MOST_CLOSE times less; the geometric mean of that and 1
-is the limit here, since errors of alternating signs cancel. Errors at an edge of given temperature get lost in it.
+is the limit here, since errors of alternating signs cancel, and `many_more` tells how many more steps there may be.
+Errors at an edge of given temperature get lost in it.
 
 Rounding. An error that may consist of it, of ROUNDING units in the last place, does not make steps shorter. So no steps
 are as short as a tolerance asks for that is less than what follows from such an error.
@@ -119,9 +120,20 @@ def least_tolerance(methods: str, made: Discretisation, end: float, range_: floa
 def kept_errors(made: Discretisation, end: float, turns: float) -> float:
     """What errors of the same sign add up to, in units of the tolerance, if steps do not become shorter because of
     that."""
+    return KEPT * turns * kept_share(made, end)
+
+
+def kept_share(made: Discretisation, end: float) -> float:
+    """For which share of a run a plate keeps errors of the same sign, if anything makes such errors; else 0."""
     feeding = any(f.depends_on("t") for f in made.sources) or made.law is not None
     feeding = feeding or any(_moves(piece) and piece.kind != TEMPERATURE for piece in made.edges.pieces)
-    return KEPT * turns * min(1.0, memory(made) / end) if feeding else 0.0
+    return min(1.0, memory(made) / end) if feeding else 0.0
+
+
+def many_more(made: Discretisation, end: float) -> float:
+    """The factor by which steps may be more than foretold because errors of the same sign are kept for the whole run:
+    then each of them may have to be MOST_CLOSE times less for most of it."""
+    return math.sqrt(MOST_CLOSE) if kept_share(made, end) == 1.0 else 1.0
 
 
 def memory(made: Discretisation) -> float:
