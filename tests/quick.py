@@ -18,7 +18,7 @@ from typing import TypeVar
 from xml.etree import ElementTree
 
 CASES = 3  # the most cases of a test function that are quick
-SECONDS = 2.0  # A test function whose quick cases take longer than this is costly.
+SECONDS = 1.0  # A test function whose quick cases take longer than this is costly.
 LIST = Path(__file__).with_name("costly.txt")
 
 T = TypeVar("T")
