@@ -17,12 +17,12 @@ heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite plot runs/heat -o heat.png
 
 test: .venv/tested lint ## minutes: what the project promises, on every backend that works here
-	$(TESTS) --quick
-	NUMBA_ENABLE_CUDASIM=1 $(TESTS) --quick
+	$(TESTS) --part quick
+	NUMBA_ENABLE_CUDASIM=1 $(TESTS) --part quick
 
 thorough: .venv/tested ## half an hour: the other tests, with more cases and longer runs
-	$(TESTS) --rest
-	NUMBA_ENABLE_CUDASIM=1 $(TESTS) --rest
+	$(TESTS) --part rest
+	NUMBA_ENABLE_CUDASIM=1 $(TESTS) --part rest
 
 long: .venv/tested ## hours: automatic time steps on hundreds of random plates
 	$(BIN)/python -m pytest -m long

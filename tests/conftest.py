@@ -51,10 +51,9 @@ def one_thread() -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options for a part of the tests, see `quick`."""
-    group = parser.getgroup("simsuite")
-    group.addoption("--quick", action="store_true", help="a few cases of each test function that does not take long")
-    group.addoption("--rest", action="store_true", help="what --quick leaves out")
+    """An option for a part of the tests, see `quick`."""
+    help = "quick: a few cases of each test function that does not take long; rest: all others"
+    parser.getgroup("simsuite").addoption("--part", choices=("quick", "rest"), help=help)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -82,10 +81,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     if SIMULATING:
         items[:] = [item for item in items if "cudasim" in item.name]
-    if config.option.quick or config.option.rest:
+    if part := config.option.part:
         names = [(item.path.stem, getattr(item, "originalname", item.name), "cudasim" in item.name) for item in items]
         kept = quick.quick(names, quick.read_costly())
-        items[:] = [item for item, is_quick in zip(items, kept) if is_quick == config.option.quick]
+        items[:] = [item for item, is_quick in zip(items, kept) if is_quick == (part == "quick")]
     items.sort(key=lambda item: place(item.path.stem))
 
 

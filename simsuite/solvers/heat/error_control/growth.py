@@ -79,8 +79,8 @@ class ErrorGrowth:
     def _feed(self, E: Any, T: Any, since: float, span: tuple[float, float], spare: Sequence[Any]) -> None:
         """Queue the effect of sources on the errors E in a time `since`: that time multiplied by the change of the
         sources that errors cause. This change is computed for a part or a multiple of the errors that is _SMALL of the
-        range of temperatures, added and subtracted: of a source such as -T², errors below 0 would grow in cells that
-        are much colder than others if it were computed on one side.
+        range of temperatures. It is the central difference: by a difference to one side, errors below 0 would seem to
+        grow where a source such as -T² cools cells that are much colder than others.
 
         Where a source kinks, it is computed for the errors themselves if they are more than rounding: where
         temperatures rest just below the kink, larger ones would pass it and seem to grow for ever."""
