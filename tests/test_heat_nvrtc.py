@@ -99,6 +99,7 @@ def plate(
 
 
 TOGETHER, ALONE = 16, 4  # multiprocessors, with which blocks exchange cells or not
+ONE = 1  # multiprocessors for which tiles of a small grid are so high that corners have no code of their own
 ON_HOST = [  # edges, material, precision, shape, multiprocessors, which of the programs
     *((edges, "constant", "float64", (70, 262), TOGETHER, program) for edges in EDGES for program in (0, -1)),
     *((edges, "constant", "float64", (70, 262), ALONE, program) for edges in EDGES for program in (0, -1)),
@@ -141,6 +142,9 @@ ON_HOST = [  # edges, material, precision, shape, multiprocessors, which of the 
     ("periodic", "varied, moving sources", "float32c", (70, 262), ALONE, -1),
     ("moving", "of one capacity", "float32c", (9, 1), ALONE, 0),
     ("periodic", "varied", "float32", (5, 7), ALONE, 0),
+    ("moving", "varied", "float64", (17, 144), ALONE, 0),
+    ("moving", "varied", "float64", (70, 602), ONE, 0),
+    ("steady", "varied and heated", "float32", (110, 600), ONE, -1),
 ]
 
 

@@ -46,7 +46,7 @@ template <int W, int K> __device__ __forceinline__ void read(real (&v)[K], const
 // A warp walks up a tile as in streamed.cu. Heat flows through a face are computed once, for both of its cells. When row
 // j of a level arrives, row j - 1 is complete: G has the coefficients for that in its row j. Of G a ring of rows is
 // kept, which all levels read, each one row later than the level before.
-template <int K, int W, int SIDES, bool ENDS>
+template <int K, int W, int SIDES, int ENDS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory) {
   constexpr int PARTS = K / W, HALO = halo(W), TURN = SIDES || ENDS ? 1 : UNROLL;
   constexpr int BYTES = W * sizeof(real), ROW = row_bytes(K), PLANE = ROW / PARTS;
@@ -56,7 +56,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   const real* const gx = f.plate.gx;
   const real dt = f.dt, even = f.dt * f.plate.c;
   const int first = tile.x0 - HALO;  // column of lane 0
-  const int begin = ENDS && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
+  const int begin = ENDS & BOTTOM && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
 
   // Parts of a row are copied by neighbouring lanes in turn. Those that a lane works on lie in one plane each.
   unsigned to[PARTS];
@@ -80,14 +80,14 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   real* target = f.out + (long long)(begin - DEPTH) * nx + first + lane * K;
   int fill = 0, fill_ring = ROWS * ROW;
   auto fetch = [&](int row) {
-    if (row < end && (!ENDS || WRAP_Y || row < ny)) {
+    if (row < end && (!(ENDS & TOP) || WRAP_Y || row < ny)) {
 #pragma unroll
       for (int a = 0; a < PLANES; a++)
 #pragma unroll
         for (int p = 0; p < PARTS; p++)
           copy_async<BYTES>(to[p] + fill + a * ROW, source + a * plane + (INNER ? p * 32 * W : from[p]));
     }
-    if (row < end && (!ENDS || WRAP_Y || row <= ny)) {
+    if (row < end && (!(ENDS & TOP) || WRAP_Y || row <= ny)) {
 #pragma unroll
       for (int a = 0; a < KINDS; a++)
 #pragma unroll
@@ -132,13 +132,11 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 
   // Of tiles at edges: the lanes and cells of the first and the last column, and the ledger of one row a lane.
   const int points = 2 * (nx + ny);
-  int left = SIDES & LEFT ? HALO : -1, right = SIDES & RIGHT ? 32 * K - HALO - 1 : -1;
-  if (ENDS) {
-    left = WRAP_X || first > 0 || first + 32 * K <= 0 ? -1 : -first;
-    right = WRAP_X || first > nx - 1 || first + 32 * K <= nx - 1 ? -1 : nx - 1 - first;
-  }
+  const int left = SIDES & LEFT && tile.x0 == 0 ? HALO : -1;
+  int right = SIDES & RIGHT ? 32 * K - HALO - 1 : -1;
+  if (SIDES & RIGHT && ENDS) right = first > nx - 1 || first + 32 * K <= nx - 1 ? -1 : nx - 1 - first;
   real left_sum = 0, right_sum = 0, left_conducts = 0, right_conducts = 0;
-  const bool book_left = left >= 0 && tile.x0 == 0, book_right = right >= 0 && tile.x1 == nx;
+  const bool book_left = left >= 0, book_right = right >= 0 && tile.x1 == nx;
   // Beta and gamma of every level for the row that is complete there, the differences at the sides, and conductances
   // of the faces at the left.
   real* const sides = (real*)(memory + kept_bytes(K));
@@ -189,8 +187,8 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
         __syncwarp();
         look_up(row + 1);
       }
-      const int low = ENDS && !WRAP_Y && row < DEPTH ? row : -1;
-      const int high = ENDS && !WRAP_Y && row >= ny ? row - ny : -1;
+      const int low = ENDS & BOTTOM && !WRAP_Y && row < DEPTH ? row : -1;
+      const int high = ENDS & TOP && !WRAP_Y && row >= ny ? row - ny : -1;
       real low_beta[K], low_gamma[K], high_beta[K], high_gamma[K];
       if (ENDS && (low >= 0 || high >= 0)) {
 #pragma unroll
@@ -253,17 +251,17 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll
         for (int k = 0; k < K; k++) {
           const real middle = c[t][k];
-          if (SIDES & LEFT && (ENDS || HALO % K == k)) {
+          if (SIDES & LEFT && HALO % K == k) {
             const real d = fma(-sides[2 * t], middle, sides[2 * t + 1]);
             if (left == lane * K + k) from_west = -through(sides[6 * DEPTH + t], d), sides[4 * DEPTH + t] = d;
           }
           real above = through(to_north[k], v[k] - middle);
           real next_below = above;
-          if (ENDS && t == low) {
+          if (ENDS & BOTTOM && t == low) {
             low_difference[k] = fma(-low_beta[k], v[k], low_gamma[k]), low_conducts[k] = dt * to_north[k];
             next_below = -through(to_north[k], low_difference[k]);
           }
-          if (ENDS && t == high) {
+          if (ENDS & TOP && t == high) {
             high_difference[k] = fma(-high_beta[k], middle, high_gamma[k]), high_conducts[k] = dt * to_north[k];
             above = through(to_north[k], high_difference[k]);
           }

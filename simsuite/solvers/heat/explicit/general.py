@@ -153,8 +153,8 @@ def general_variants(
         shape = _fitting(Shape(*numbers), dtype, nx, made.wrap_x or made.wrap_y, terms, shared, compensated)
         if shape is None:
             continue
-        macros = tile_macros(shape, dtype, nx, *wrap) | {"AHEAD": shape.ahead, **flags}
         for tiling in tilings(shape, dtype, ny, nx, *wrap, processors):
+            macros = tile_macros(shape, dtype, nx, *wrap, tiling.corners) | {"AHEAD": shape.ahead, **flags}
             blocks = tiling.blocks(shape)
             found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, tiling.tiles))
     return found

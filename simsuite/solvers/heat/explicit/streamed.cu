@@ -33,7 +33,7 @@ template <int W> __device__ __forceinline__ void store(char* to, const real (&v)
 // Where warps are teams, each of them has its share of the levels of an inner tile, and leaves rows of the last of these
 // in shared memory for the next warp, which takes them a turn later. Barriers are met by all of them equally often,
 // before, in and after their loops; all run the same code, which has to fit the instruction cache.
-template <int K, int W, int SIDES, bool ENDS>
+template <int K, int W, int SIDES, int ENDS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory) {
   constexpr int RANKS = SIDES || ENDS ? 1 : TEAM;
   const int rank = RANKS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
@@ -46,7 +46,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   const long long plane = (long long)nx * ny;
   const real rx = f.rx, q = f.q;
   const int first = tile.x0 - HALO;  // column of lane 0
-  const int begin = ENDS && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
+  const int begin = ENDS & BOTTOM && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
 
   // Parts of a row are copied by neighbouring lanes in turn, and read by the lane that works on them.
   auto place = [](int part) { return (PARTS % 2 == 0 ? part ^ (part >> 3 & 1) : part) * BYTES; };
@@ -69,7 +69,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   const real* const last = f.T + (long long)(ny - 1) * nx + (INNER ? first + lane * W : 0);
   real* target = f.out + (long long)(begin - DEPTH) * nx + first + lane * K;
   auto fetch = [&](int slot, int row) {
-    const bool there = row < end && (!ENDS || WRAP_Y || row < ny);
+    const bool there = row < end && (!(ENDS & TOP) || WRAP_Y || row < ny);
 #pragma unroll
     for (int p = 0; p < PARTS; p++) {
       const real* const part = source + (INNER ? p * 32 * W : from[p]);
@@ -89,13 +89,11 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 
   // Of tiles at edges: the lanes and cells of the first and the last column, and the ledger of one row a lane.
   const int points = 2 * (nx + ny);
-  int left = SIDES & LEFT ? HALO : -1, right = SIDES & RIGHT ? 32 * K - HALO - 1 : -1;
-  if (ENDS) {
-    left = WRAP_X || first > 0 || first + 32 * K <= 0 ? -1 : -first;
-    right = WRAP_X || first > nx - 1 || first + 32 * K <= nx - 1 ? -1 : nx - 1 - first;
-  }
+  const int left = SIDES & LEFT && tile.x0 == 0 ? HALO : -1;
+  int right = SIDES & RIGHT ? 32 * K - HALO - 1 : -1;
+  if (SIDES & RIGHT && ENDS) right = first > nx - 1 || first + 32 * K <= nx - 1 ? -1 : nx - 1 - first;
   real left_sum = 0, right_sum = 0;
-  const bool book_left = left >= 0 && tile.x0 == 0, book_right = right >= 0 && tile.x1 == nx;
+  const bool book_left = left >= 0, book_right = right >= 0 && tile.x1 == nx;
   // Beta and gamma of every level for the row that is complete there, and the differences at the sides.
   real* const sides = (real*)(memory + SLOTS * ROW_BYTES);
   real left_beta = 0, left_gamma = 0, right_beta = 0, right_gamma = 0;  // of level `lane`, loaded a row ahead
@@ -163,8 +161,8 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
         __syncwarp();
         look_up(row + 1);
       }
-      const int low = ENDS && !WRAP_Y && row < DEPTH ? row : -1;
-      const int high = ENDS && !WRAP_Y && row >= ny ? row - ny : -1;
+      const int low = ENDS & BOTTOM && !WRAP_Y && row < DEPTH ? row : -1;
+      const int high = ENDS & TOP && !WRAP_Y && row >= ny ? row - ny : -1;
       real low_beta[K], low_gamma[K], high_beta[K], high_gamma[K];
       if (ENDS && (low >= 0 || high >= 0)) {
 #pragma unroll
@@ -193,7 +191,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
             real to_east = k < K - 1 ? c[t][k + 1] - middle : last;
             real above = v[r][k] - middle;
             real next_below = above;
-            if (SIDES & LEFT && (ENDS || HALO % K == k)) {
+            if (SIDES & LEFT && HALO % K == k) {
               const real d = fma(-sides[2 * t], middle, sides[2 * t + 1]);
               if (left == lane * K + k) g = -d, sides[4 * DEPTH + t] = d;
             }
@@ -201,11 +199,11 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
               const real d = fma(-sides[2 * (DEPTH + t)], middle, sides[2 * (DEPTH + t) + 1]);
               if (right == lane * K + k) to_east = d, sides[5 * DEPTH + t] = d;
             }
-            if (ENDS && t == low) {
+            if (ENDS & BOTTOM && t == low) {
               low_difference[k] = fma(-low_beta[k], v[r][k], low_gamma[k]);
               next_below = -low_difference[k];
             }
-            if (ENDS && t == high) above = high_difference[k] = fma(-high_beta[k], middle, high_gamma[k]);
+            if (ENDS & TOP && t == high) above = high_difference[k] = fma(-high_beta[k], middle, high_gamma[k]);
             const real total = fma(q, above - below[t][k], to_east - g);
             g = to_east;
             below[t][k] = next_below;

@@ -3,7 +3,7 @@
 // Macros: REAL (float or double), DEPTH (steps), LANE (neighbouring cells a lane of a warp holds), SIDE_LANE and
 // BAND_LANE (the same for tiles at the edges), WIDTH, SIDE_WIDTH, BAND_WIDTH (cells that are loaded together), WRAP_X
 // and WRAP_Y (0 or 1: periodic), UNROLL (rows a turn of the loop of inner tiles), WARPS (a block), BLOCKS (a
-// multiprocessor).
+// multiprocessor), CORNERS (1: each corner of the plate has code of its own; then no tile reaches opposite edges).
 
 #include "arguments.cuh"
 
@@ -18,10 +18,9 @@ template <int WIDTH_> struct alignas(sizeof(real) * WIDTH_) Cells { real v[WIDTH
 
 constexpr unsigned ALL = ~0u;
 
-// How a warp walks up a tile. SIDES: with the edges at left (1) and right (2); ENDS: with those at bottom and top, and
-// sides anywhere in the tile.
-constexpr int LEFT = 1, RIGHT = 2;
-template <int K, int W, int SIDES, bool ENDS>
+// How a warp walks up a tile. SIDES and ENDS: the edges that the tile may reach.
+constexpr int LEFT = 1, RIGHT = 2, BOTTOM = 1, TOP = 2;
+template <int K, int W, int SIDES, int ENDS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory);
 
 // Columns at each side of a tile that it computes, but has no results for.
@@ -30,42 +29,60 @@ __device__ constexpr int halo(int width) { return (DEPTH + width - 1) / width * 
 // Columns that a tile has results for.
 __device__ constexpr int outcome(int lane, int width) { return 32 * lane - 2 * halo(width); }
 
-// March up the tile of that number. F: Field, complete where this is called.
+// March up the tile of a band that has that number.
 template <typename F>
-__device__ __forceinline__ void march_up(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
-  const int nx = f.nx, ny = f.ny;
-  constexpr int BAND_OUT = outcome(BAND_LANE, BAND_WIDTH), SIDE_OUT = outcome(SIDE_LANE, SIDE_WIDTH), OUT = outcome(LANE, WIDTH);
-  const int tall = tiles.strips * tiles.chunks, banded = tiles.columns * (tiles.low + (tiles.high < ny ? 1 : 0));
-  if (number >= tall && number < tall + banded + 2 * tiles.sides) {
-    number -= tall;
-    if (number < banded) {
-      const int row = number / tiles.columns, x0 = number % tiles.columns * BAND_OUT;
-      const int y0 = row < tiles.low ? row * tiles.band_rows : tiles.high;
-      const int y1 = row < tiles.low ? min(y0 + tiles.band_rows, tiles.low_end) : ny;
-      const Tile tile = {x0, min(x0 + BAND_OUT, nx), y0, y1, x0};
-      constexpr int HALO = halo(BAND_WIDTH);
-      if (WRAP_X || (x0 >= HALO && x0 + BAND_OUT + HALO <= nx))
-        march<BAND_LANE, BAND_WIDTH, 0, true>(f, e, tile, mine);
-      else
-        march<BAND_LANE, BAND_WIDTH, LEFT | RIGHT, true>(f, e, tile, mine);
-      return;
-    }
-    number -= banded;
-    const int y0 = tiles.low_end + (number % tiles.sides) * tiles.side_rows, y1 = min(y0 + tiles.side_rows, tiles.high);
-    if (number < tiles.sides)
-      march<SIDE_LANE, SIDE_WIDTH, LEFT, false>(f, e, {0, SIDE_OUT, y0, y1, 0}, mine);
-    else
-      march<SIDE_LANE, SIDE_WIDTH, RIGHT, false>(f, e, {nx - SIDE_OUT, nx, y0, y1, nx - SIDE_OUT}, mine);
-    return;
-  }
-  if (number >= tall) number -= banded + 2 * tiles.sides;
-  if (tiles.strips == 0) return;
+__device__ __forceinline__ void march_band(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
+  constexpr int K = BAND_LANE, W = BAND_WIDTH, OUT = outcome(K, W);
+  static_assert(OUT >= halo(W), "other tiles than the first do not reach the left edge");
+  const int row = number / tiles.columns, x0 = number % tiles.columns * OUT;
+  const int y0 = row < tiles.low ? row * tiles.band_rows : tiles.high;
+  const int y1 = row < tiles.low ? min(y0 + tiles.band_rows, tiles.low_end) : f.ny;
+  const Tile tile = {x0, min(x0 + OUT, f.nx), y0, y1, x0};
+  const bool left = !WRAP_X && x0 == 0, right = !WRAP_X && x0 + OUT + halo(W) > f.nx, below = row < tiles.low;
+  if (!left && !right)
+    march<K, W, 0, BOTTOM | TOP>(f, e, tile, mine);
+  else if constexpr (!CORNERS)
+    march<K, W, LEFT | RIGHT, BOTTOM | TOP>(f, e, tile, mine);
+  else if (left)
+    below ? march<K, W, LEFT, BOTTOM>(f, e, tile, mine) : march<K, W, LEFT, TOP>(f, e, tile, mine);
+  else
+    below ? march<K, W, RIGHT, BOTTOM>(f, e, tile, mine) : march<K, W, RIGHT, TOP>(f, e, tile, mine);
+}
+
+// March up a tile at the left or the right side.
+template <typename F>
+__device__ __forceinline__ void march_side(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
+  constexpr int K = SIDE_LANE, W = SIDE_WIDTH, OUT = outcome(K, W);
+  const int y0 = tiles.low_end + (number % tiles.sides) * tiles.side_rows, y1 = min(y0 + tiles.side_rows, tiles.high);
+  if (number < tiles.sides)
+    march<K, W, LEFT, 0>(f, e, {0, OUT, y0, y1, 0}, mine);
+  else
+    march<K, W, RIGHT, 0>(f, e, {f.nx - OUT, f.nx, y0, y1, f.nx - OUT}, mine);
+}
+
+// March up an inner tile.
+template <typename F>
+__device__ __forceinline__ void march_inside(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
+  constexpr int OUT = outcome(LANE, WIDTH);
   const int strip = number % tiles.strips, chunk = number / tiles.strips, more = chunk - tiles.chunks;
   const int height = more < 0 ? tiles.rows : tiles.short_rows;
   const int y0 = tiles.low_end + (more < 0 ? chunk * height : tiles.chunks * tiles.rows + more * height);
   // The last strip may overlap the one before: both compute the same.
-  const int own = tiles.side + strip * OUT, x0 = WRAP_X ? own : min(own, nx - tiles.side - OUT);
+  const int own = tiles.side + strip * OUT, x0 = WRAP_X ? own : min(own, f.nx - tiles.side - OUT);
   if (y0 >= tiles.high) return;
-  const Tile tile = {x0, min(x0 + OUT, nx - tiles.side), y0, min(y0 + height, tiles.high), own};
-  march<LANE, WIDTH, 0, false>(f, e, tile, mine);
+  const Tile tile = {x0, min(x0 + OUT, f.nx - tiles.side), y0, min(y0 + height, tiles.high), own};
+  march<LANE, WIDTH, 0, 0>(f, e, tile, mine);
+}
+
+// March up the tile of that number. F: Field, complete where this is called.
+template <typename F>
+__device__ __forceinline__ void march_up(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
+  const int tall = tiles.strips * tiles.chunks, banded = tiles.columns * (tiles.low + (tiles.high < f.ny ? 1 : 0));
+  const int edge = number - tall, edges = banded + 2 * tiles.sides;
+  if (edge < 0 || edge >= edges) {
+    if (tiles.strips > 0) march_inside(edge < 0 ? number : number - edges, tiles, f, e, mine);
+  } else if (edge < banded)
+    march_band(edge, tiles, f, e, mine);
+  else if (!WRAP_X)
+    march_side(edge - banded, tiles, f, e, mine);
 }
