@@ -161,7 +161,7 @@ inline void wait_for(const int* counter, int turn) {
 inline void let_next_begin() {}
 inline void wait_for_earlier() {}
 
-// Instead of handing.cuh.
+// Instead of block_messages.cuh.
 typedef unsigned long long Word;
 inline void hand_over(Word* to, unsigned bits, unsigned turn) {
   __atomic_store_n(to, (Word)turn << 32 | bits, __ATOMIC_RELAXED);
@@ -188,7 +188,7 @@ template <typename R, int W> inline void store_if(bool wanted, R* to, const R (&
 inline void end_group() {}
 template <int COUNT> inline void wait_for_groups() {}
 
-// Instead of special.cuh.
+// Instead of special.cuh and tensor_cores.cuh.
 inline float approximate_log2(float v) { return log2f(v); }
 inline float approximate_root(float v) { return sqrtf(v); }
 inline float approximate_power(float v) { return exp2f(v); }

@@ -27,7 +27,8 @@ from simsuite.backends.program import whole_text
 
 HEADER = Path(__file__).with_name("cuda_host.h")
 SOLVERS = Path(__file__).parents[1] / "simsuite" / "solvers"
-DEVICE_ONLY = ("copies.cuh", "exchange.cuh", "overlap.cuh", "handing.cuh", "special.cuh")  # the header has its own
+# Files in whose place the header has code of its own.
+DEVICE_ONLY = ("copies.cuh", "exchange.cuh", "overlap.cuh", "block_messages.cuh", "special.cuh", "tensor_cores.cuh")
 COMPILER = shutil.which("c++") or shutil.which("g++")
 # Distributions whose compilers set _FORTIFY_SOURCE, such as Ubuntu, end a program whose longjmp goes to another stack,
 # as the threads of a block here do.

@@ -21,11 +21,11 @@ from heat_random import Plate
 
 from simsuite.core import Backend, Stepper
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.choice.rates import TWO_CORES, work_of
 from simsuite.solvers.heat.error_control.control import Judgement, StepControl
 from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.error_control.method_choice import ADI_TAKES, MORE_TAKES
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.heat.stepper_choice.rates import TWO_CORES, work_of
 
 CELLS = 1e6
 FINER = 1.5  # by how much steps are shortened until they are accurate

@@ -1,5 +1,5 @@
 """Standard errors by Sobol points of options that depend on several prices, where the mean comes from prices so high
-that hardly any point has them (solvers/gbm/unseen_errors/extreme_points.py)."""
+that hardly any point has them (solvers/gbm/error_allowances/extreme_points.py)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from scipy.stats import qmc
 
 from simsuite.backends import open_backend
 from simsuite.expressions.evaluate import evaluate
-from simsuite.solvers.gbm.unseen_errors import unseen
-from simsuite.solvers.gbm.unseen_errors.extreme_points import _along, _slopes, extreme_points_of
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of, scatter_far_out
-from simsuite.solvers.gbm.unseen_errors.unknown_reasons import FAR_OUT
+from simsuite.solvers.gbm.error_allowances import allowances
+from simsuite.solvers.gbm.error_allowances.extreme_points import _along, _slopes, extreme_points_of
+from simsuite.solvers.gbm.error_allowances.payoff_jumps import payoff_jumps_of, scatter_far_out
+from simsuite.solvers.gbm.error_allowances.unknown_reasons import FAR_OUT
 
 RATE, STEPS, SPOT = 0.03, 4, 100.0
 SEEDS = 24
@@ -93,7 +93,7 @@ def test_errors_of_usual_volatilities_stay(cpu: Any, monkeypatch: pytest.MonkeyP
     """What the highest point brings is less than what replicates show, of prices and Greeks alike."""
     p = wild(0.2, time={"steps": 12}, option=[option | {"greeks": True} for option in OPTIONS])
     found = run(p, cpu)[0]
-    monkeypatch.setattr(unseen, "_with_extremes", lambda problem, observed, mean, of, estimate: estimate)
+    monkeypatch.setattr(allowances, "_with_extremes", lambda problem, observed, mean, of, estimate: estimate)
     assert found == run(p, cpu)[0]
 
 

@@ -8,8 +8,8 @@ import pytest
 from gbm_problems import ASIAN, CALL, copied, problem, run
 
 from simsuite.backends import open_backend
+from simsuite.solvers.gbm.error_allowances.allowances import rounding, seen
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
-from simsuite.solvers.gbm.unseen_errors.unseen import rounding, seen
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -16,9 +16,9 @@ from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.gbm.closed_forms import european_greeks
 from simsuite.solvers.gbm.closed_forms.terms import Terms
+from simsuite.solvers.gbm.error_allowances.payoff_jumps import payoff_jumps_of
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -39,7 +39,7 @@ def test_errors_of_greeks_are_their_scatter_over_seeds() -> None:
 
 @pytest.mark.parametrize("antithetic", [True, False])
 def test_few_paths_beyond_a_jump_of_unknown_size_still_count(antithetic: bool) -> None:
-    """With k paths beyond it the error is J sqrt(k + 2) / n, whatever the observations are: see `unseen.py`."""
+    """With k paths beyond it the error is J sqrt(k + 2) / n, whatever the observations are: see `allowances.py`."""
     n, value = 1 << 16, "10 * (mean(A) > 170)"
     paths = {"count": n, "antithetic": antithetic}
     p = problem(paths=paths, time={"steps": 4}, option=[{"style": "expression", "value": value}])

@@ -29,15 +29,15 @@ from simsuite.errors import DeviceError, SimsuiteError
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatRun, HeatScenario
 from simsuite.solvers.heat.adi import adi
-from simsuite.solvers.heat.choice import fastest as choice
-from simsuite.solvers.heat.choice import trials
-from simsuite.solvers.heat.choice.fastest import cheapest, contenders, usual
-from simsuite.solvers.heat.choice.rates import H200, TWO_CORES, Rates, Times
 from simsuite.solvers.heat.exact import exact
 from simsuite.solvers.heat.explicit import explicit
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.rkl2 import rkl2
+from simsuite.solvers.heat.stepper_choice import fastest as choice
+from simsuite.solvers.heat.stepper_choice import trials
+from simsuite.solvers.heat.stepper_choice.fastest import cheapest, contenders, usual
+from simsuite.solvers.heat.stepper_choice.rates import H200, TWO_CORES, Rates, Times
 from simsuite.solvers.heat.stepper_record import Work
 from simsuite.solvers.heat.steppers import kinds_of_work
 from simsuite.verify.benchmarks import benchmark_files
@@ -310,8 +310,8 @@ def test_steps_meet_the_tolerance(case: str, worth: float) -> None:
 SMALL = PLATE | {"grid": {"nx": 24, "ny": 20}, "time": {"end": 0.2, "tolerance": 1e-6}}
 PREFERS = """
 from simsuite.cli import main
-from simsuite.solvers.heat.choice import fastest as choice, trials
-from simsuite.solvers.heat.choice.rates import Rates, Times
+from simsuite.solvers.heat.stepper_choice import fastest as choice, trials
+from simsuite.solvers.heat.stepper_choice.rates import Rates, Times
 
 choice.MOMENT, choice.LONG, choice.FAR = 0.0, 0.0, 1e9
 

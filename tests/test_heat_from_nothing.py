@@ -15,7 +15,7 @@ from sm90 import others_long
 from simsuite.backends import open_backend
 from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.solvers.heat.time_scales.reach import SHARE, range_floor
+from simsuite.solvers.heat.time_scales.range_limits import SHARE, range_floor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -13,8 +13,8 @@ from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.expressions import Expression
 from simsuite.solvers.linear.checks import overflow
-from simsuite.solvers.linear.choice.method import Plan
 from simsuite.solvers.linear.inputs.input_values import Inputs
+from simsuite.solvers.linear.method_choice.method import Plan
 
 LARGEST = np.finfo(np.float64).max
 

@@ -127,7 +127,7 @@ def test_one_thread_and_many_give_the_same_bits(shape, dtype, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "shape"), [("column", (9, 9, 1)), ("few", (9, 9, 2)), ("march", (9, 9, 50)), ("product", (600, 9, 20))]
+    ("name", "shape"), [("column", (9, 9, 1)), ("few", (9, 9, 2)), ("steps", (9, 9, 50)), ("product", (600, 9, 20))]
 )
 def test_small_products_wake_no_threads(name, shape, monkeypatch):
     kernel, found = getattr(product_cpu, name), []
@@ -138,7 +138,7 @@ def test_small_products_wake_no_threads(name, shape, monkeypatch):
         if name == "product":
             found.append(Tiles(*got["tiles"]).alone)
         else:
-            found.append(got["alone"] if name != "march" else got["n_steps"] < got["enough"])
+            found.append(got["alone"] if name != "steps" else got["n_steps"] < got["enough"])
 
     monkeypatch.setattr(product_cpu, name, alone)
     for limit in (0, 1 << 40):

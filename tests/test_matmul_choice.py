@@ -31,7 +31,7 @@ def test_tiles_are_shared_where_multiprocessors_would_wait():
     for shape in ((513, 4097, 1025), (1000, 1500, 77), (300, 300, 300)):
         for recipe in tiles.suitable(shape, 8, 132, MOST_ROOM):
             down, across = (-(-s // int(recipe.macros[k])) for s, k in ((shape[0], "ROWS"), (shape[2], "COLUMNS")))
-            assert recipe.blocks == down * across or recipe.program == "parts"
+            assert recipe.blocks == down * across or recipe.program == "split_tiles"
             assert recipe.blocks <= down * across
 
 
@@ -53,15 +53,15 @@ def test_programs_are_chosen_by_shape():
     def chosen(*shape, size=8, many_steps=True):
         return {recipe.program for recipe in suitable(shape, size, 132, many_steps=many_steps)}
 
-    assert chosen(2, 2, 1) == chosen(4, 4, 10**6) == chosen(8, 8, 10**6, size=4) == {"flow"}
-    assert chosen(64, 64, 1) == {"line"}
-    assert chosen(32, 32, 10**6) == {"march", "wave"}
-    assert chosen(64, 64, 10**6) == chosen(128, 128, 10**6, size=4) == {"march"}
-    assert chosen(129, 129, 1) == chosen(8192, 8192, 1) == {"relay"}
+    assert chosen(2, 2, 1) == chosen(4, 4, 10**6) == chosen(8, 8, 10**6, size=4) == {"steps_in_registers"}
+    assert chosen(64, 64, 1) == {"steps_of_few_states"}
+    assert chosen(32, 32, 10**6) == {"steps_in_shared_memory", "steps_by_tensor_cores"}
+    assert chosen(64, 64, 10**6) == chosen(128, 128, 10**6, size=4) == {"steps_in_shared_memory"}
+    assert chosen(129, 129, 1) == chosen(8192, 8192, 1) == {"steps_of_a_column"}
     assert chosen(2, 128, 1) == chosen(129, 130, 1) == chosen(40_000, 40_000, 1) == {"column"}
     assert chosen(2, 128, 2) == chosen(64, 64, 10**6, many_steps=False) == {"tile"}
     assert chosen(64, 64, 1, many_steps=False) == chosen(2048, 2048, 1, many_steps=False) == {"column"}
-    assert chosen(513, 4097, 1025) == {"tile", "parts"}
+    assert chosen(513, 4097, 1025) == {"tile", "split_tiles"}
     found = [tiles.suitable(shape, 4, 132, MOST_ROOM) for shape in ((8192,) * 3, (8192, 8192, 8))]
     rows = [[(r.macros["ROWS"], r.macros["COLUMNS"]) for r in recipes] for recipes in found]
     assert (128, 256) in rows[0]

@@ -14,11 +14,11 @@ from sm90 import few, others_long, ptx_of
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.solvers.matmul.product import MOST_ROOM, Products
-from simsuite.solvers.matmul.programs import small, tiles
+from simsuite.solvers.matmul.programs import small_systems, tiles
 from simsuite.solvers.matmul.programs.column import column
 from simsuite.solvers.matmul.programs.layout import Panels
 from simsuite.solvers.matmul.programs.program import ProgramProduct
-from simsuite.solvers.matmul.programs.relay import relay
+from simsuite.solvers.matmul.programs.steps_of_a_column import steps_of_a_column
 from simsuite.solvers.matmul.programs.tiles import Tile
 
 
@@ -72,7 +72,7 @@ def test_tiles_that_blocks_share_are_right(host_cuda, tiles_down, blocks, p, siz
 def small_recipes(n, m, size):
     """Each way to step a small system, and its title."""
     for processors in (1, 1000):  # as if there were few states, and many
-        yield from small.suitable(n, m, size, processors)
+        yield from small_systems.suitable(n, m, size, processors)
 
 
 @pytest.mark.parametrize("size", [4, 8])
@@ -88,7 +88,10 @@ def test_steps_of_small_systems_by_program(host_cuda, n, m, steps, size):  # noq
 @pytest.mark.parametrize("size", [4, 8])
 def test_the_largest_of_small_systems_by_program(host_cuda, size):  # noqa: F811
     dtype = np.float64 if size == 8 else np.float32
-    for recipe in (small.line(4, (128, 3), size), small.march(small.TILES[size][-1], (128, 3), size)):
+    for recipe in (
+        small_systems.of_few_states(4, (128, 3), size),
+        small_systems.in_shared_memory(small_systems.TILES[size][-1], (128, 3), size),
+    ):
         by_program(host_cuda, recipe, 128, 128, 3, dtype, n_steps=2)
 
 
@@ -111,7 +114,7 @@ def test_steps_of_a_column_by_blocks_that_hand_numbers_over(host_cuda, n, proces
     """With all of A kept and, in the last one, most of it streamed; in launches of one step and of more, one after the
     other: with the bits of single steps."""
     dtype = np.float64 if size == 8 else np.float32
-    recipe = relay(n, size, processors, room * size // 4 or MOST_ROOM)
+    recipe = steps_of_a_column(n, size, processors, room * size // 4 or MOST_ROOM)
     assert (recipe.macros["HELD"] < n) == bool(room)
     A, X, bias = given(n, n, 1, dtype, rows=9)
     single = ProgramProduct(host_cuda, A, 1, column(n, size, processors))
@@ -129,11 +132,11 @@ def test_steps_of_a_column_by_blocks_that_hand_numbers_over(host_cuda, n, proces
 
 
 def test_a_relay_has_room_for_its_rows():
-    assert relay(40_000, 8, 132, MOST_ROOM) is None
-    assert relay(300, 4, 3, 40_000) is None
+    assert steps_of_a_column(40_000, 8, 132, MOST_ROOM) is None
+    assert steps_of_a_column(300, 4, 3, 40_000) is None
     for n in (129, 1000, 2048, 8192, 12_000):
         for size in (4, 8):
-            recipe = relay(n, size, 132, MOST_ROOM)
+            recipe = steps_of_a_column(n, size, 132, MOST_ROOM)
             assert recipe.blocks <= 132
             assert recipe.blocks * recipe.macros["ROWS"] >= n
             assert recipe.shared <= 227 << 10
@@ -144,12 +147,12 @@ def test_turns_wrap_around(host_cuda):  # noqa: F811
     n, size = 130, 8
     A, X, bias = given(n, n, 1, np.float64, rows=9)
     tile = min(tiles.TILES[size], key=lambda t: t.rows * t.columns)
-    recipes = relay(n, size, 3, MOST_ROOM), tile.recipe((n, n, 1), size, 1, 4)
+    recipes = steps_of_a_column(n, size, 3, MOST_ROOM), tile.recipe((n, n, 1), size, 1, 4)
     for recipe in recipes:
         for last in (2**31 - 3, 2**32 - 3):
             multiply = ProgramProduct(host_cuda, A, 1, recipe)
             multiply._handed[0].view(np.uint32)[0] = last
-            if recipe.program == "parts":
+            if recipe.program == "split_tiles":
                 multiply._handed[0].view(np.uint32)[2 : 2 + recipe.blocks] = last
             found = X
             for k in range(5):
@@ -170,7 +173,7 @@ def test_products_of_one_shape_share_what_blocks_hand_over(host_cuda, monkeypatc
     for seed in range(3):
         A, X, bias = (a + seed for a in given(130, 130, 1, np.float64))
         made.append((products(A)[0], A, X, bias))
-    assert made[0][0].recipe.program == "relay"
+    assert made[0][0].recipe.program == "steps_of_a_column"
     assert made[0][0]._handed[0] is made[2][0]._handed[0]
     for multiply, A, X, bias in (*made, *made[::-1]):
         out = np.empty_like(X)
@@ -206,16 +209,16 @@ def variants(size):
             yield tile.recipe((500, 500, m), size), tile.blocks
         if tile.beside:
             yield tile.recipe((500, 500, 63), size, tile.beside), tile.beside
-    for tile in small.TILES[size]:
-        yield small.march(tile, (tile.rows, 500), size), tile.blocks
+    for tile in small_systems.TILES[size]:
+        yield small_systems.in_shared_memory(tile, (tile.rows, 500), size), tile.blocks
     for n, m in ((1, 10**6), (4, 10**6), (5, 10**6), (8, 10**6), (16, 10**6), (24, 10**6), (32, 10**6), (128, 1)):
-        for recipe in small.suitable(n, m, size, 132):
-            if recipe.program != "march":
+        for recipe in small_systems.suitable(n, m, size, 132):
+            if recipe.program != "steps_in_shared_memory":
                 yield recipe, int(recipe.macros.get("BLOCKS", 1))
     for processors in (1, 100):
         yield column(1000, size, processors), 2
     for n in (129, 2000, 9000):
-        yield relay(n, size, 132, MOST_ROOM), 1
+        yield steps_of_a_column(n, size, 132, MOST_ROOM), 1
 
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])

@@ -38,8 +38,8 @@ from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure
 from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario
-from simsuite.solvers.linear.choice.method import LITTLE
 from simsuite.solvers.linear.generators.springs import springs
+from simsuite.solvers.linear.method_choice.method import LITTLE
 from simsuite.solvers.linear.powers import power_error
 from simsuite.solvers.linear.powers.jumps import Jumps
 from simsuite.solvers.linear.powers.power import PowerStepper

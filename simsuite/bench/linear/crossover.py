@@ -19,7 +19,7 @@ from simsuite.bench.linear.steps import problem_of
 from simsuite.bench.timing import Patience, seconds
 from simsuite.core import Backend
 from simsuite.errors import NumericalFailure
-from simsuite.solvers.linear.choice.method import Plan
+from simsuite.solvers.linear.method_choice.method import Plan
 from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.table import ROWS
 

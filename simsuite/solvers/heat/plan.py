@@ -10,8 +10,8 @@ from typing import Any
 
 from simsuite.core import Clock
 from simsuite.errors import AFRESH, SimsuiteError
-from simsuite.solvers.heat.time_scales.course import Course
 from simsuite.solvers.heat.time_scales.longest_steps import LongestSteps
+from simsuite.solvers.heat.time_scales.step_shares import Course
 from simsuite.words import counted
 
 _SAME = 1e-12  # share of a run: times that differ by less are the same

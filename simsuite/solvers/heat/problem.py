@@ -21,10 +21,6 @@ from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_beyond, possible_range
 from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.checks.too_hot import too_hot
-from simsuite.solvers.heat.choice.expected_steps import many_more
-from simsuite.solvers.heat.choice.forecast import usual_seconds
-from simsuite.solvers.heat.choice.method import clock_times, controlled_times, make_plan
-from simsuite.solvers.heat.choice.trials import rates_on
 from simsuite.solvers.heat.error_control.control_state import NAMES
 from simsuite.solvers.heat.error_control.controlled import CONTROLLED_FIELDS, ControlledStepper
 from simsuite.solvers.heat.explicit.explicit import is_plain
@@ -39,9 +35,13 @@ from simsuite.solvers.heat.results.layout import heat_layout
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, STEADY_FIELDS, SteadyStepper
+from simsuite.solvers.heat.stepper_choice.expected_steps import many_more
+from simsuite.solvers.heat.stepper_choice.forecast import usual_seconds
+from simsuite.solvers.heat.stepper_choice.method import clock_times, controlled_times, make_plan
+from simsuite.solvers.heat.stepper_choice.trials import rates_on
 from simsuite.solvers.heat.stepper_record import Ingredients, bytes_of_fields
 from simsuite.solvers.heat.steppers import record_or_none, stepper_record
-from simsuite.solvers.heat.time_scales.course import Course
+from simsuite.solvers.heat.time_scales.step_shares import Course
 from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
 from simsuite.words import cell_in_words
 

@@ -19,10 +19,10 @@ from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.checks.advice import warnings_of
 from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help, overflow_message
-from simsuite.solvers.linear.choice.method import Plan, columns_of_steps, make_plan
-from simsuite.solvers.linear.choice.refusal import modes_or_not, powers_or_not
 from simsuite.solvers.linear.inputs.clock import UniformClock
 from simsuite.solvers.linear.matrices.embedding import largest, parts, state_variables
+from simsuite.solvers.linear.method_choice.method import Plan, columns_of_steps, make_plan
+from simsuite.solvers.linear.method_choice.refusal import modes_or_not, powers_or_not
 from simsuite.solvers.linear.powers.jumps import Jumps
 from simsuite.solvers.linear.powers.power import ANCHOR, ERROR, PowerStepper
 from simsuite.solvers.linear.powers.power import device_bytes as power_bytes

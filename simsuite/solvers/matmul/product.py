@@ -17,14 +17,14 @@ from simsuite.errors import DeviceError
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 from simsuite.solvers.matmul.library import LibraryProduct
 from simsuite.solvers.matmul.product_protocol import Product
-from simsuite.solvers.matmul.programs import small, tiles
+from simsuite.solvers.matmul.programs import small_systems, tiles
 from simsuite.solvers.matmul.programs.column import column
 from simsuite.solvers.matmul.programs.program import Handed, ProgramProduct, Stored
 from simsuite.solvers.matmul.programs.recipe import Recipe
-from simsuite.solvers.matmul.programs.relay import relay
+from simsuite.solvers.matmul.programs.steps_of_a_column import steps_of_a_column
 from simsuite.solvers.matmul.trial import Trial
 
-_LAID_OUT = 1.25  # A program's copy of A is at most so many times as large as A, unless A is small.
+_LAID_OUT = 1.25  # A program's copy of A is at most so many times as large as A, unless A is small_systems.
 MOST_ROOM = 227 << 10  # The shared memory of a block on an H100 and an H200, in bytes.
 Make: TypeAlias = Callable[[Backend, Any, int], Product]
 
@@ -110,10 +110,10 @@ def suitable(
     """
     n, p, m = shape
     found: list[Recipe] = []
-    if many_steps and n == p <= small.MOST_ROWS:
-        found = [*small.suitable(n, m, itemsize, processors)]
+    if many_steps and n == p <= small_systems.MOST_ROWS:
+        found = [*small_systems.suitable(n, m, itemsize, processors)]
     elif m == 1:
-        steps = relay(n, itemsize, processors, room) if many_steps and n == p else None
+        steps = steps_of_a_column(n, itemsize, processors, room) if many_steps and n == p else None
         found = [steps or column(n, itemsize, processors)]
     fitting = [recipe for recipe in found if recipe.shared <= room]
     return fitting or tiles.suitable(shape, itemsize, processors, room)

@@ -30,7 +30,7 @@ from simsuite.solvers.matmul.cpu.column_cpu import column
 from simsuite.solvers.matmul.cpu.few_cpu import few
 from simsuite.solvers.matmul.cpu.panels_cpu import filled, first_column, in_lines, load, overlapping, pairs_from
 from simsuite.solvers.matmul.cpu.registers_cpu import COLUMN, ROWS, STRIP, ahead, move, place, products, tile_product
-from simsuite.solvers.matmul.cpu.steps_cpu import depth_of, march, plan
+from simsuite.solvers.matmul.cpu.steps_cpu import depth_of, plan, steps
 from simsuite.solvers.matmul.cpu.vectors_cpu import VECTOR
 
 KEPT = 2048  # So many rows of X are multiplied before the next ones.
@@ -179,7 +179,7 @@ class Multiplier:
         room = -(-depth // self._lanes) * self._lanes + 2 * depth * most
         work = in_lines(backend, (self._cores, room), A.dtype)
         enough = -(-SERIAL * 8 // (self._work * A.itemsize))
-        return functools.partial(march, self._at, panels, tasks, shared, enough, work)
+        return functools.partial(steps, self._at, panels, tasks, shared, enough, work)
 
     def _product(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
         (n, p), longest = A.shape, 3 if columns > self._lanes else 1

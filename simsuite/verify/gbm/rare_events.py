@@ -4,7 +4,7 @@ Digitals are judged exactly. Of n independent paths k pay (or, if most do, k do 
 the probability that follows from the known price. Of the k after more paths, the number among the first n has the
 hypergeometric law, whatever the probability (R. A. Fisher's exact test). Limits are those that a normal number exceeds
 as often as `LIMIT` deviations. A standard error is not judged by how fast it falls, but by what it has to be for k
-paths of n (solvers/gbm/unseen_errors/unseen.py).
+paths of n (solvers/gbm/error_allowances/allowances.py).
 
 The law of other estimates is not known, and a variance may be infinite: their standard errors are judged by how fast
 they fall, and if few paths decide the price, a note says so. How many do is seen from its standard error: with k = (sum

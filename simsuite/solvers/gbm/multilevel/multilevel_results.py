@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Layout, Snapshot, Variable
+from simsuite.solvers.gbm.error_allowances.allowances import completed
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.multilevel.allocation import bias_estimate, likely, standard_errors
 from simsuite.solvers.gbm.multilevel.plan import MultilevelPlan
 from simsuite.solvers.gbm.results.greek_results import greek_totals
 from simsuite.solvers.gbm.results.results import option_results
 from simsuite.solvers.gbm.statistics.statistics import Estimate, mean_and_variance
-from simsuite.solvers.gbm.unseen_errors.unseen import completed
 
 _LEVELS = {  # dimensions, unit and meaning of each variable
     "level_paths": (("multilevel",), "1", "paths, or pairs of them, of a level"),

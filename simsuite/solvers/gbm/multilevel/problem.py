@@ -22,6 +22,7 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.checks.feasibility import require_reach
 from simsuite.solvers.gbm.checks.unsupported import require_supported
+from simsuite.solvers.gbm.error_allowances.payoff_jumps import payoff_jumps_of
 from simsuite.solvers.gbm.multilevel import multilevel_results
 from simsuite.solvers.gbm.multilevel.allocation import next_goals, wanted
 from simsuite.solvers.gbm.multilevel.levels import STRIDE
@@ -31,7 +32,6 @@ from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.results.layout import gbm_layout
 from simsuite.solvers.gbm.schedule.level_steps import FEWEST_STEPS, level_steps
 from simsuite.solvers.gbm.statistics.statistics import NO_FAULT
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of
 from simsuite.words import counted
 
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from simsuite.solvers.gbm.error_allowances.allowances import reach_of
+from simsuite.solvers.gbm.error_allowances.payoff_jumps import root_mean_square_off
 from simsuite.solvers.gbm.portfolio.portfolio import Portfolio
 from simsuite.solvers.gbm.statistics.intervals import ranks
 from simsuite.solvers.gbm.statistics.quantile_sketch import of_positive
 from simsuite.solvers.gbm.statistics.statistics import Estimate, estimate
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import root_mean_square_off
-from simsuite.solvers.gbm.unseen_errors.unseen import reach_of
 
 
 @dataclass(frozen=True)

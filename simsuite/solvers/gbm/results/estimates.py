@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from simsuite.core import Snapshot
+from simsuite.solvers.gbm.error_allowances.allowances import completed
 from simsuite.solvers.gbm.payoffs.payoffs import Mean
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.replicates import replicated_estimate
 from simsuite.solvers.gbm.statistics.statistics import Estimate, controlled_estimate, estimate
-from simsuite.solvers.gbm.unseen_errors.unseen import completed
 
 
 def mean_estimate(statement: Statement, observed: Snapshot, mean: Mean) -> Estimate:

@@ -9,9 +9,9 @@ import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.american.exercise_policy import learning_paths
+from simsuite.solvers.gbm.error_allowances.allowances import completed
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import Estimate, estimate
-from simsuite.solvers.gbm.unseen_errors.unseen import completed
 
 PROBABILITY = "option_exercise_probability"
 _UNKNOWN = Estimate(math.nan, math.nan)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Snapshot
+from simsuite.solvers.gbm.error_allowances.unknown_reasons import unknown_error
 from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS, NONE, PER_ASSET
 from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.solvers.gbm.unseen_errors.unknown_reasons import unknown_error
 
 
 def greek_totals(statement: Statement, observed: Snapshot) -> dict[str, np.ndarray]:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Snapshot, Variable
+from simsuite.solvers.gbm.error_allowances.unknown_reasons import exposure_reasons, risk_reasons, with_reasons
 from simsuite.solvers.gbm.portfolio.exposure import Exposure, exposure_of, mean_exposure
 from simsuite.solvers.gbm.portfolio.portfolio import portfolio_of
 from simsuite.solvers.gbm.portfolio.risk import Risk, risk_of
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.solvers.gbm.unseen_errors.unknown_reasons import exposure_reasons, risk_reasons, with_reasons
 
 _PROFILE = 101  # largest number of frames in the results of `run --json`; results.h5 has all
 _LEVEL = {"confidence_level": f"{CONFIDENCE:g}"}

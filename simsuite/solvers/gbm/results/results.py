@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Snapshot
+from simsuite.solvers.gbm.error_allowances.allowances import unseen_results
+from simsuite.solvers.gbm.error_allowances.payoff_jumps import payoff_jumps_of
+from simsuite.solvers.gbm.error_allowances.unknown_reasons import asset_reasons, with_reasons
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.results import portfolio_results
 from simsuite.solvers.gbm.results.estimates import mean_estimate
@@ -21,9 +24,6 @@ from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
 from simsuite.solvers.gbm.statistics.replicates import LIKELY_ORDER
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of
-from simsuite.solvers.gbm.unseen_errors.unknown_reasons import asset_reasons, with_reasons
-from simsuite.solvers.gbm.unseen_errors.unseen import unseen_results
 
 REAL_WORLD = "real-world"  # the measure of discounted payoffs, where the scenario gives a drift
 _MOST_EXCESS = 1e15  # largest ratio of an error to the target; more paths than can be made would be needed anyway

@@ -26,10 +26,10 @@ growing as it did lately, it must not come to more than LASTS of the tolerance; 
 takes (`tight`). Steps are also made shorter while the sum grows and is NEAR the tolerance (`close`): where data kink
 again and again, errors of one sign come sooner than they are forgotten. What rounding alone may have made of the sum
 does not count: at the beginning, while temperatures have hardly changed, it may be more than the tolerance. Nor does
-the range of temperatures count as long as it is much smaller than data will make it (see `reach`). While the sum grows
-by itself, because sources give more for a higher temperature, errors of all steps count for as long as it does: until
-data change next, and after that for as large a share of the time as so far (`piece`). What each error may grow to by
-the end counts too (see `growth`).
+the range of temperatures count as long as it is much smaller than data will make it (see `range_limits`). While the sum
+grows by itself, because sources give more for a higher temperature, errors of all steps count for as long as it does:
+until data change next, and after that for as large a share of the time as so far (`piece`). What each error may grow to
+by the end counts too (see `growth`).
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
 where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at 300

@@ -28,7 +28,7 @@ from simsuite.core import Backend
 from simsuite.solvers.heat.adi.adi import AdiSteps
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.operator import Operator, block_for
-from simsuite.solvers.heat.time_scales.feeding import fastest_growth
+from simsuite.solvers.heat.time_scales.growth_bounds import fastest_growth
 
 # the number of steps in which errors are followed between two looks, for each growth by e, and at most
 PARTS, MOST_PARTS = 3.0, 64

@@ -47,7 +47,7 @@ template <int W, int K> __device__ __forceinline__ void read(real (&v)[K], const
 // j of a level arrives, row j - 1 is complete: G has the coefficients for that in its row j. Of G a ring of rows is
 // kept, which all levels read, each one row later than the level before.
 template <int K, int W, int SIDES, int ENDS>
-__device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory) {
+__device__ __forceinline__ void sweep(const Field& f, const Edges& e, const Tile tile, char* memory) {
   constexpr int PARTS = K / W, HALO = halo(W), TURN = SIDES || ENDS ? 1 : UNROLL;
   constexpr int BYTES = W * sizeof(real), ROW = row_bytes(K), PLANE = ROW / PARTS;
   typedef Cells<W> Part;
@@ -328,7 +328,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, int nx, int ny, Plate 
   const int warp = WARPS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
   edges.table += at, sources.xs += x_at, sources.ys += y_at;
   const Field f = {T, out, nx, ny, dt, plate, sources};
-  march_up(blockIdx.x * WARPS + warp, tiles, f, edges, memory + warp * MEMORY);
+  sweep_up(blockIdx.x * WARPS + warp, tiles, f, edges, memory + warp * MEMORY);
 }
 
 // Row y of G has, of the cells of row y - 1, the conductances of their faces to the east and to the north, 1/(ρc), and

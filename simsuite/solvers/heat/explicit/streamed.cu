@@ -34,7 +34,7 @@ template <int W> __device__ __forceinline__ void store(char* to, const real (&v)
 // in shared memory for the next warp, which takes them a turn later. Barriers are met by all of them equally often,
 // before, in and after their loops; all run the same code, which has to fit the instruction cache.
 template <int K, int W, int SIDES, int ENDS>
-__device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory) {
+__device__ __forceinline__ void sweep(const Field& f, const Edges& e, const Tile tile, char* memory) {
   constexpr int RANKS = SIDES || ENDS ? 1 : TEAM;
   const int rank = RANKS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
   const bool leads = RANKS == 1 || rank == 0, closes = RANKS == 1 || rank == RANKS - 1;
@@ -285,5 +285,5 @@ steps(const real* __restrict__ T, real* __restrict__ out, int nx, int ny, Edges 
   const Field f = {T, out, nx, ny, rx, mesh.q};
   const int number = tile_of(tiles, ny, warp);
   edges.table += at;
-  if (TEAM == 1 || number >= 0) march_up(number, tiles, f, edges, memory + warp * MEMORY);
+  if (TEAM == 1 || number >= 0) sweep_up(number, tiles, f, edges, memory + warp * MEMORY);
 }

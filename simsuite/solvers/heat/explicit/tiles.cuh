@@ -7,7 +7,7 @@
 
 #include "arguments.cuh"
 
-struct Field;  // what a kernel marches over: has nx and ny
+struct Field;  // what a kernel sweeps over: has nx and ny
 
 struct Tile {  // of the result
   int x0, x1, y0, y1;
@@ -21,7 +21,7 @@ constexpr unsigned ALL = ~0u;
 // How a warp walks up a tile. SIDES and ENDS: the edges that the tile may reach.
 constexpr int LEFT = 1, RIGHT = 2, BOTTOM = 1, TOP = 2;
 template <int K, int W, int SIDES, int ENDS>
-__device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory);
+__device__ __forceinline__ void sweep(const Field& f, const Edges& e, const Tile tile, char* memory);
 
 // Columns at each side of a tile that it computes, but has no results for.
 __device__ constexpr int halo(int width) { return (DEPTH + width - 1) / width * width; }
@@ -29,9 +29,9 @@ __device__ constexpr int halo(int width) { return (DEPTH + width - 1) / width * 
 // Columns that a tile has results for.
 __device__ constexpr int outcome(int lane, int width) { return 32 * lane - 2 * halo(width); }
 
-// March up the tile of a band that has that number.
+// Sweep up the tile of a band that has that number.
 template <typename F>
-__device__ __forceinline__ void march_band(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
+__device__ __forceinline__ void sweep_band(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
   constexpr int K = BAND_LANE, W = BAND_WIDTH, OUT = outcome(K, W);
   static_assert(OUT >= halo(W), "other tiles than the first do not reach the left edge");
   const int row = number / tiles.columns, x0 = number % tiles.columns * OUT;
@@ -40,29 +40,29 @@ __device__ __forceinline__ void march_band(int number, const Tiles& tiles, const
   const Tile tile = {x0, min(x0 + OUT, f.nx), y0, y1, x0};
   const bool left = !WRAP_X && x0 == 0, right = !WRAP_X && x0 + OUT + halo(W) > f.nx, below = row < tiles.low;
   if (!left && !right)
-    march<K, W, 0, BOTTOM | TOP>(f, e, tile, mine);
+    sweep<K, W, 0, BOTTOM | TOP>(f, e, tile, mine);
   else if constexpr (!CORNERS)
-    march<K, W, LEFT | RIGHT, BOTTOM | TOP>(f, e, tile, mine);
+    sweep<K, W, LEFT | RIGHT, BOTTOM | TOP>(f, e, tile, mine);
   else if (left)
-    below ? march<K, W, LEFT, BOTTOM>(f, e, tile, mine) : march<K, W, LEFT, TOP>(f, e, tile, mine);
+    below ? sweep<K, W, LEFT, BOTTOM>(f, e, tile, mine) : sweep<K, W, LEFT, TOP>(f, e, tile, mine);
   else
-    below ? march<K, W, RIGHT, BOTTOM>(f, e, tile, mine) : march<K, W, RIGHT, TOP>(f, e, tile, mine);
+    below ? sweep<K, W, RIGHT, BOTTOM>(f, e, tile, mine) : sweep<K, W, RIGHT, TOP>(f, e, tile, mine);
 }
 
-// March up a tile at the left or the right side.
+// Sweep up a tile at the left or the right side.
 template <typename F>
-__device__ __forceinline__ void march_side(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
+__device__ __forceinline__ void sweep_side(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
   constexpr int K = SIDE_LANE, W = SIDE_WIDTH, OUT = outcome(K, W);
   const int y0 = tiles.low_end + (number % tiles.sides) * tiles.side_rows, y1 = min(y0 + tiles.side_rows, tiles.high);
   if (number < tiles.sides)
-    march<K, W, LEFT, 0>(f, e, {0, OUT, y0, y1, 0}, mine);
+    sweep<K, W, LEFT, 0>(f, e, {0, OUT, y0, y1, 0}, mine);
   else
-    march<K, W, RIGHT, 0>(f, e, {f.nx - OUT, f.nx, y0, y1, f.nx - OUT}, mine);
+    sweep<K, W, RIGHT, 0>(f, e, {f.nx - OUT, f.nx, y0, y1, f.nx - OUT}, mine);
 }
 
-// March up an inner tile.
+// Sweep up an inner tile.
 template <typename F>
-__device__ __forceinline__ void march_inside(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
+__device__ __forceinline__ void sweep_inside(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
   constexpr int OUT = outcome(LANE, WIDTH);
   const int strip = number % tiles.strips, chunk = number / tiles.strips, more = chunk - tiles.chunks;
   const int height = more < 0 ? tiles.rows : tiles.short_rows;
@@ -71,18 +71,18 @@ __device__ __forceinline__ void march_inside(int number, const Tiles& tiles, con
   const int own = tiles.side + strip * OUT, x0 = WRAP_X ? own : min(own, f.nx - tiles.side - OUT);
   if (y0 >= tiles.high) return;
   const Tile tile = {x0, min(x0 + OUT, f.nx - tiles.side), y0, min(y0 + height, tiles.high), own};
-  march<LANE, WIDTH, 0, 0>(f, e, tile, mine);
+  sweep<LANE, WIDTH, 0, 0>(f, e, tile, mine);
 }
 
-// March up the tile of that number. F: Field, complete where this is called.
+// Sweep up the tile of that number. F: Field, complete where this is called.
 template <typename F>
-__device__ __forceinline__ void march_up(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
+__device__ __forceinline__ void sweep_up(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
   const int tall = tiles.strips * tiles.chunks, banded = tiles.columns * (tiles.low + (tiles.high < f.ny ? 1 : 0));
   const int edge = number - tall, edges = banded + 2 * tiles.sides;
   if (edge < 0 || edge >= edges) {
-    if (tiles.strips > 0) march_inside(edge < 0 ? number : number - edges, tiles, f, e, mine);
+    if (tiles.strips > 0) sweep_inside(edge < 0 ? number : number - edges, tiles, f, e, mine);
   } else if (edge < banded)
-    march_band(edge, tiles, f, e, mine);
+    sweep_band(edge, tiles, f, e, mine);
   else if (!WRAP_X)
-    march_side(edge - banded, tiles, f, e, mine);
+    sweep_side(edge - banded, tiles, f, e, mine);
 }

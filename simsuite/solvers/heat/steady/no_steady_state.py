@@ -6,7 +6,7 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.scenario.heat.boundary import EDGES, fixes_level
 from simsuite.solvers.heat.checks.thermostats import steady_reach, why_jumping
 from simsuite.solvers.heat.grid.discretisation import Discretisation
-from simsuite.solvers.heat.time_scales.feeding import fastest_growth
+from simsuite.solvers.heat.time_scales.growth_bounds import fastest_growth
 
 
 def help_without_steady_state(scenario: HeatScenario, made: Discretisation) -> str:

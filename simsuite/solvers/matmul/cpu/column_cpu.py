@@ -35,7 +35,7 @@ def _panels(begin, end, height, panels, x, p, shifts, following):
 
 @kernel
 def column(height, panels, alone, x, shifts, following, X, bias, row, stride, n_steps, out):
-    """Take n_steps steps, as `march` of `steps_cpu` does, for a single column, with panels of `height` rows. x, shifts,
+    """Take n_steps steps, as `steps` of `steps_cpu` does, for a single column, with panels of `height` rows. x, shifts,
     following: work vectors whose lengths are multiples of a panel's.
     """
     p, n = len(X), len(out)

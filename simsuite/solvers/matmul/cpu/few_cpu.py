@@ -45,7 +45,7 @@ def _groups(begin, end, at, height, panels, X, source, out, target, shifts, s, n
 
 @kernel
 def few(at, height, panels, alone, shifts, states, X, bias, row, stride, n_steps, out):
-    """Take n_steps steps, as `march` of `steps_cpu` does, for X of few columns and A of at least as many rows as a
+    """Take n_steps steps, as `steps` of `steps_cpu` does, for X of few columns and A of at least as many rows as a
     panel. shifts: (n,); states: (2, n columns).
     """
     n = len(out)

@@ -155,7 +155,7 @@ def _tasks(begin, end, at, panels, X, bias, course, out, tasks, alone, work):
 
 
 @kernel
-def march(at, panels, tasks, shared, enough, work, X, bias, row, stride, n_steps, out):
+def steps(at, panels, tasks, shared, enough, work, X, bias, row, stride, n_steps, out):
     """out = X after n_steps products with A, to each of which a row of `bias` is added: rows row, row + stride .. A
     must be square if there are several steps.
 

@@ -1,13 +1,13 @@
 // out = A x + b for a single column x. A (n, p), x (p), out (n).
 //
-// It waits for memory: each entry of A is read once. A block has ROWS rows and brings A, in the order in which `chain.cuh`
+// It waits for memory: each entry of A is read once. A block has ROWS rows and brings A, in the order in which `row_sums.cuh`
 // reads it, by slices of DEPTH columns into STAGES places of shared memory, most of which are on their way at any time; all
 // threads bring, and ADDERS of them add.
 //
 // Macros: DOUBLE, ROWS, DEPTH, STAGES, THREADS.
 
 #include "../../copies.cuh"
-#include "chain.cuh"
+#include "row_sums.cuh"
 
 constexpr int SLICE = DEPTH * (ROWS + 1);  // numbers: of A, then of x
 constexpr int PIECES = DEPTH * ROWS / BESIDE;
@@ -35,15 +35,15 @@ column(const real* __restrict__ A, const real* __restrict__ x, const real* __res
     if (s < slices) start(s);
     end_group();
   }
-  Chain chain(thread);
+  RowSum sum_of_row(thread);
   for (int s = 0; s < slices; s++) {
     wait_for_groups<STAGES - 2>();
     __syncthreads();  // this slice is there for all threads, and none reads the place that is filled now
     if (s + STAGES - 1 < slices) start(s + STAGES - 1);
     end_group();
     const real* const slice = places + s % STAGES * SLICE;
-    if (thread < ADDERS) chain.add(slice, slice + DEPTH * ROWS, DEPTH, steps >> 31);
+    if (thread < ADDERS) sum_of_row.add(slice, slice + DEPTH * ROWS, DEPTH, steps >> 31);
   }
-  const int i = blockIdx.x * ROWS + chain.row;
-  if (thread < ADDERS && chain.mine && i < n) out[i] = chain.sum() + bias[(long long)row * n + i];
+  const int i = blockIdx.x * ROWS + sum_of_row.row;
+  if (thread < ADDERS && sum_of_row.mine && i < n) out[i] = sum_of_row.sum() + bias[(long long)row * n + i];
 }

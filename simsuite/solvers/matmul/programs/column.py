@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simsuite.solvers.matmul.programs.layout import Chains
+from simsuite.solvers.matmul.programs.layout import RowSums
 from simsuite.solvers.matmul.programs.recipe import Recipe
 
 _SLICE = 32768  # bytes
@@ -20,5 +20,5 @@ def column(n: int, itemsize: int, processors: int) -> Recipe:
     depth = _SLICE // (rows * itemsize)
     macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "DEPTH": depth, "STAGES": _STAGES, "THREADS": threads}
     shared = _STAGES * depth * (rows + 1) * itemsize
-    layout = Chains(depth, rows)
+    layout = RowSums(depth, rows)
     return Recipe("column", "column", "column", macros, -(-n // rows), threads, shared, layout, False)

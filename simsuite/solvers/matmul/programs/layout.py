@@ -51,8 +51,8 @@ class Panels:
 
 
 @dataclass(frozen=True)
-class Chains:
-    """The layout that `chain.cuh` reads: `rows` rows of a block together, with all their columns, whose number is
+class RowSums:
+    """The layout that `row_sums.cuh` reads: `rows` rows of a block together, with all their columns, whose number is
     filled up to a multiple of `columns`.
 
     In float32 four columns of each row are stored together. The float64 layout is for tensor cores, whose lane 4 g + t

@@ -13,7 +13,7 @@
 // which writes to shared memory faster.
 
 #include "real.cuh"
-#include "special.cuh"
+#include "tensor_cores.cuh"
 
 constexpr int WARPS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS), THREADS = 32 * WARPS;
 

@@ -1,4 +1,4 @@
-"""The tiles of the programs `tile.cu` and `parts.cu`, and the choice among them for a product."""
+"""The tiles of the programs `tile.cu` and `split_tiles.cu`, and the choice among them for a product."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class Tile:
             macros["BLOCKS"] = beside
         return Recipe(
             title=f"{self} in parts, {beside} beside" if beside else str(self),
-            program="parts" if beside else "tile",
-            kernel="parts" if beside else "tile_product",
+            program="split_tiles" if beside else "tile",
+            kernel="split_tiles" if beside else "tile_product",
             macros=macros,
             blocks=blocks,
             threads=self.threads,

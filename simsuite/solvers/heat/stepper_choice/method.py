@@ -15,22 +15,22 @@ import numpy as np
 from simsuite.core import Clock
 from simsuite.errors import Mistake
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.choice.expected_steps import expected_steps, foretold_steps, jumps_without_number
-from simsuite.solvers.heat.choice.fastest import RatesOf, cheapest, is_long, is_short, usual
-from simsuite.solvers.heat.choice.rates import TWO_CORES, work_of
 from simsuite.solvers.heat.error_control.companion import Contrasts
 from simsuite.solvers.heat.explicit.explicit_error import least_range
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
 from simsuite.solvers.heat.rkl2.coefficients import MOST_STAGES, longest_step, stages_for
+from simsuite.solvers.heat.stepper_choice.expected_steps import expected_steps, foretold_steps, jumps_without_number
+from simsuite.solvers.heat.stepper_choice.fastest import RatesOf, cheapest, is_long, is_short, usual
+from simsuite.solvers.heat.stepper_choice.rates import TWO_CORES, work_of
 from simsuite.solvers.heat.stepper_record import SAFETY, StepLimits, Work
 from simsuite.solvers.heat.steppers import stepper_record
 from simsuite.solvers.heat.time_scales.data_changes import Changes, data_changes
 from simsuite.solvers.heat.time_scales.data_stops import data_stops
 from simsuite.solvers.heat.time_scales.longest_steps import LongestSteps, longest_steps
-from simsuite.solvers.heat.time_scales.pace import Pace, growth, pace, runs_away
-from simsuite.solvers.heat.time_scales.reach import range_floor
+from simsuite.solvers.heat.time_scales.range_limits import range_floor
+from simsuite.solvers.heat.time_scales.rates_of_change import Pace, growth, pace, runs_away
 from simsuite.solvers.schedule import frame_times, sample_times, snapped
 from simsuite.words import counted
 

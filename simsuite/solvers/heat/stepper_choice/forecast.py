@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from simsuite.core import Clock
-from simsuite.solvers.heat.choice.method import ADI_STEPS, expected_stages
-from simsuite.solvers.heat.choice.rates import H200, TWO_CORES, work_of
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.stepper_choice.method import ADI_STEPS, expected_stages
+from simsuite.solvers.heat.stepper_choice.rates import H200, TWO_CORES, work_of
 
 # Seconds that a step with control of its error takes besides the work per cell, for launches and for reading back the
 # estimate before the next step. The numbers are those of small grids, to one digit.

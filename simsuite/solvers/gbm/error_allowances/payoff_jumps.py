@@ -28,14 +28,14 @@ from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.tree import Node, names_in
 from simsuite.scenario.gbm import Barrier, Option
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
+from simsuite.solvers.gbm.error_allowances.constant_payoffs import is_constant
+from simsuite.solvers.gbm.error_allowances.strata import scatter
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.payoffs.option_greeks import RATIO
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
 from simsuite.solvers.gbm.statement import Statement, once
 from simsuite.solvers.gbm.style_record import style_of
-from simsuite.solvers.gbm.unseen_errors.constant_payoffs import is_constant
-from simsuite.solvers.gbm.unseen_errors.strata import scatter
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean

@@ -1,7 +1,7 @@
 // Many steps x <- A x + b_k of a single column x that is too large for one multiprocessor: all of them take part, and hand
 // each other what they have come to.
 //
-// A step takes as long as a row's chain of additions (`chain.cuh`), and the way of a number from one multiprocessor to the
+// A step takes as long as a row's chain of additions (`row_sums.cuh`), and the way of a number from one multiprocessor to the
 // others, once. A block has ROWS rows. ADDERS of its threads have one each and do nothing but add; the others fetch x,
 // number by number as it comes, and what is needed of A, in the order in which it is read. The first HELD columns stay in
 // shared memory; the rest comes again in every step, by slices of DEPTH columns into STAGES places, before x is there.
@@ -10,8 +10,8 @@
 
 #include "../../copies.cuh"
 #include "../../exchange.cuh"
-#include "handing.cuh"
-#include "chain.cuh"
+#include "block_messages.cuh"
+#include "row_sums.cuh"
 
 constexpr int FETCHERS = 256, THREADS = ADDERS + FETCHERS;
 constexpr int SLICE = DEPTH * ROWS;  // numbers
@@ -65,7 +65,7 @@ __device__ __forceinline__ void fetch(const Word* words, int from, int to, int n
 // A: (blocks, pitch). b_k: row `row` + k `stride` of bias. handed: the turn of the last launch's end, how many blocks have
 // ended, and two times n numbers, for turns that are odd and even; zeros before the first launch.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-relay(const real* __restrict__ A, const real* __restrict__ X, const real* __restrict__ bias, real* __restrict__ out,
+steps_of_a_column(const real* __restrict__ A, const real* __restrict__ X, const real* __restrict__ bias, real* __restrict__ out,
       int n, int p, int m, int pitch, int row, int stride, int steps, Word* handed) {
   extern __shared__ __align__(16) char memory[];
   const int deep = (p + 2 * PART - 1) / (2 * PART) * (2 * PART), streamed = (deep - HELD) / DEPTH;
@@ -116,26 +116,26 @@ relay(const real* __restrict__ A, const real* __restrict__ X, const real* __rest
   }
 
   const int thread = threadIdx.x, zero = steps >> 31;
-  Chain chain(thread);
-  const int i = blockIdx.x * ROWS + chain.row;
-  const bool mine = chain.mine && i < n;
+  RowSum sum_of_row(thread);
+  const int i = blockIdx.x * ROWS + sum_of_row.row;
+  const bool mine = sum_of_row.mine && i < n;
   int slice = 0;
   bias += (long long)row * n;
   for (int k = 0; k < steps; k++) {
     const real b = mine ? bias[i] : (real)0;
     bias += (long long)stride * n;
-    chain = Chain(thread);
+    sum_of_row = RowSum(thread);
     meet();
-    chain.add(held, x, FIRST, zero);
+    sum_of_row.add(held, x, FIRST, zero);
     meet();
-    chain.add(held + FIRST * ROWS, x + FIRST, HELD - FIRST, zero);
+    sum_of_row.add(held + FIRST * ROWS, x + FIRST, HELD - FIRST, zero);
     for (int t = 0; t < streamed; t++, slice++) {
       meet();
-      chain.add(stage(slice), x + HELD + t * DEPTH, DEPTH, zero);
+      sum_of_row.add(stage(slice), x + HELD + t * DEPTH, DEPTH, zero);
     }
     const unsigned turn = before + k + 1;
-    if (mine && k + 1 == steps) out[i] = chain.sum() + b;
-    else if (mine) hand_over(numbers + ((turn & 1) * (long long)n + i) * WORDS, chain.sum() + b, turn);
+    if (mine && k + 1 == steps) out[i] = sum_of_row.sum() + b;
+    else if (mine) hand_over(numbers + ((turn & 1) * (long long)n + i) * WORDS, sum_of_row.sum() + b, turn);
   }
   if (thread == 0) {  // whoever ends last counts the turns
     unsigned* const counts = (unsigned*)handed;

@@ -35,8 +35,8 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, RADIATION, TEMPERATURE, Piece, convective_beta
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.sampling import distinct
-from simsuite.solvers.heat.time_scales.feeding import fastest_growth
-from simsuite.solvers.heat.time_scales.reach import SHARE
+from simsuite.solvers.heat.time_scales.growth_bounds import fastest_growth
+from simsuite.solvers.heat.time_scales.range_limits import SHARE
 
 # the number of parts of a run, in each of which derivatives are looked at; parts with peaks are divided there
 _TIMES = 64

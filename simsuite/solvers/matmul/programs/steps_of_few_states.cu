@@ -12,7 +12,7 @@ constexpr int PITCH = (N + BESIDE - 1) / BESIDE * BESIDE, THREADS = (N + 31) / 3
 
 // A (N, N), X and out (N, m). b_k: row `row` + k `stride` of bias, which is (.., N).
 extern "C" __global__ void __launch_bounds__(THREADS)
-line(const real* __restrict__ A, const real* __restrict__ X, const real* __restrict__ bias,
+steps_of_few_states(const real* __restrict__ A, const real* __restrict__ X, const real* __restrict__ bias,
      real* __restrict__ out, int n, int p, int m, int pitch, int row, int stride, int steps) {
   extern __shared__ __align__(16) char memory[];
   real *const states = (real*)memory, *const transpose = states + 2 * COLUMNS * PITCH;

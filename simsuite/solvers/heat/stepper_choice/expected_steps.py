@@ -1,7 +1,8 @@
 """About how many steps a run takes that controls their error.
 
-The number of steps is in proportion to the turns that a solution makes because its data move or jump (see `pace`) and
-because it starts out rough. Of everything else that `control` goes by, four things change the number most:
+The number of steps is in proportion to the turns that a solution makes because its data move or jump (see
+`rates_of_change`) and because it starts out rough. Of everything else that `control` goes by, four things change the
+number most:
 
 A plate at rest. Where the temperature of an edge moves away from that of the plate, the range of temperatures, by which
 errors are measured, begins at next to nothing and grows as t^1.5, and so ω = 0.72/t: that makes OF_GROWTH turns for
@@ -33,7 +34,7 @@ from simsuite.solvers.heat.error_control.control_state import SAFETY
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Piece
 from simsuite.solvers.heat.grid.sampling import distinct
-from simsuite.solvers.heat.time_scales.pace import Pace, coefficient
+from simsuite.solvers.heat.time_scales.rates_of_change import Pace, coefficient
 
 # the number of steps at a tolerance of 1 for each turn of moving data
 OF_TURNS = {"rkl2": 0.42, "adi": 0.2, "rkl2+adi": 0.33}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure
 from simsuite.solvers.linear.checks.overflow import overflow_help, overflow_message
-from simsuite.solvers.linear.choice.method import Plan
+from simsuite.solvers.linear.method_choice.method import Plan
 from simsuite.solvers.linear.powers.power import ANCHOR
 from simsuite.solvers.linear.powers.powers import Powers
 from simsuite.solvers.linear.spectral.prepare import Prepared

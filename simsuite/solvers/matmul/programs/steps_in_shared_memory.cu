@@ -14,7 +14,7 @@ static_assert(DEEP % PART == 0, "whole parts");
 
 // b_k: row `row` + k `stride` of bias, which is (.., n).
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-march(const real* __restrict__ At, const real* __restrict__ X, const real* __restrict__ bias,
+steps_in_shared_memory(const real* __restrict__ At, const real* __restrict__ X, const real* __restrict__ bias,
       real* __restrict__ out, int n, int p, int m, int pitch, int row, int stride, int steps) {
   extern __shared__ __align__(16) char memory[];
   real *const A = (real*)memory, *const state = A + DEEP * ROWS;

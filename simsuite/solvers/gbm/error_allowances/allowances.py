@@ -62,14 +62,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simsuite.core import Snapshot
+from simsuite.solvers.gbm.error_allowances.extreme_points import extreme_points_of
+from simsuite.solvers.gbm.error_allowances.payoff_jumps import PayoffJump, elsewhere, payoff_jumps_of, scatter_far_out
+from simsuite.solvers.gbm.error_allowances.unknown_reasons import ALIKE, FAR_OUT, few
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import exact
 from simsuite.solvers.gbm.statistics.replicates import coefficient
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.solvers.gbm.unseen_errors.extreme_points import extreme_points_of
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import PayoffJump, elsewhere, payoff_jumps_of, scatter_far_out
-from simsuite.solvers.gbm.unseen_errors.unknown_reasons import ALIKE, FAR_OUT, few
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean

@@ -15,7 +15,7 @@ from sm90 import others_long
 from simsuite.backends import open_backend
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.time_scales.data_stops import data_stops
-from simsuite.solvers.heat.time_scales.pace import Pace, pace
+from simsuite.solvers.heat.time_scales.rates_of_change import Pace, pace
 
 PLATE: dict[str, Any] = {"grid": {"nx": 12, "ny": 10}, "initial": {"temperature": 300.0}}
 MOVING: dict[str, dict[str, Any]] = {

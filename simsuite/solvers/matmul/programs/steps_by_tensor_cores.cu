@@ -9,11 +9,11 @@
 // that share a multiprocessor.
 
 #include "real.cuh"
-#include "special.cuh"
+#include "tensor_cores.cuh"
 
 // A (n, n), X and out (n, m). b_k: row `row` + k `stride` of bias, which is (.., n).
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-wave(const real* __restrict__ A, const real* __restrict__ X, const real* __restrict__ bias,
+steps_by_tensor_cores(const real* __restrict__ A, const real* __restrict__ X, const real* __restrict__ bias,
      real* __restrict__ out, int n, int p, int m, int pitch, int row, int stride, int steps) {
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const long long j0 = ((long long)blockIdx.x * (THREADS / 32) + threadIdx.x / 32) * (16 * PIECES) + g;

@@ -12,7 +12,7 @@
 // handed: the turn of the last launch and how many blocks have ended; the turn in which each block last left a tile that it
 // had begun; and the sums of these tiles. Zeros before the first launch.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-parts(const real* __restrict__ A, const real* __restrict__ X, const real* bias,
+split_tiles(const real* __restrict__ A, const real* __restrict__ X, const real* bias,
       real* __restrict__ out, int n, int p, int m, int pitch, int row, int stride, int steps, int* handed) {
   let_next_begin();
   extern __shared__ __align__(16) char memory[];

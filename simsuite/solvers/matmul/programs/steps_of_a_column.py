@@ -1,8 +1,8 @@
-"""The program in CUDA C++ for many steps of a single column by all multiprocessors (`relay.cu`)."""
+"""The program in CUDA C++ for many steps of a single column by all multiprocessors (`steps_of_a_column.cu`)."""
 
 from __future__ import annotations
 
-from simsuite.solvers.matmul.programs.layout import Chains, filled_up
+from simsuite.solvers.matmul.programs.layout import RowSums, filled_up
 from simsuite.solvers.matmul.programs.recipe import Recipe
 
 _SLICE = 16384  # bytes
@@ -14,20 +14,20 @@ _ROWS = {4: (32, 16), 8: (16,)}
 _MOST_ROWS = 128
 
 
-def relay(n: int, itemsize: int, processors: int, room: int) -> Recipe | None:
+def steps_of_a_column(n: int, itemsize: int, processors: int, room: int) -> Recipe | None:
     """The recipe for a matrix (n, n), or None if the multiprocessors have no room for its rows. room: the bytes of
     shared memory of a block.
 
     It takes as few blocks as possible, which then pass fewer numbers to each other; or more blocks, if these have room
     for all of A and fewer have not.
     """
-    found = [_relay(n, filled_up(-(-n // processors), rows), itemsize, room) for rows in _ROWS[itemsize]]
+    found = [_recipe(n, filled_up(-(-n // processors), rows), itemsize, room) for rows in _ROWS[itemsize]]
     fitting = [recipe for recipe in found if recipe is not None]
     held = [recipe for recipe in fitting if recipe.macros["HELD"] == filled_up(n, _TOGETHER)]
     return next(iter(held or fitting), None)
 
 
-def _relay(n: int, rows: int, itemsize: int, room: int) -> Recipe | None:
+def _recipe(n: int, rows: int, itemsize: int, room: int) -> Recipe | None:
     deep = filled_up(n, _TOGETHER)
     depth = max(_SLICE // (rows * itemsize) // _TOGETHER, 1) * _TOGETHER
     slices, held = 0, deep
@@ -41,5 +41,17 @@ def _relay(n: int, rows: int, itemsize: int, room: int) -> Recipe | None:
     shared = (deep + held * rows + (_STAGES * depth * rows if slices else 0)) * itemsize
     threads = (2 * rows if itemsize == 8 else filled_up(rows, 32)) + _FETCHERS
     handed = 16 + 4 * n * itemsize  # Two buffers of n numbers, and as many bytes for the step numbers beside them.
-    layout = Chains(_TOGETHER, rows)
-    return Recipe("relay", "relay", "relay", macros, -(-n // rows), threads, shared, layout, True, handed, "blocks")
+    layout = RowSums(_TOGETHER, rows)
+    return Recipe(
+        "steps of a column",
+        "steps_of_a_column",
+        "steps_of_a_column",
+        macros,
+        -(-n // rows),
+        threads,
+        shared,
+        layout,
+        True,
+        handed,
+        "blocks",
+    )

@@ -37,7 +37,7 @@ struct Columns {
 
 // A (N, N), X and out (N, m). b_k: row `row` + k `stride` of bias, which is (.., N).
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-flow(const real* __restrict__ A, const real* __restrict__ X, const real* __restrict__ bias,
+steps_in_registers(const real* __restrict__ A, const real* __restrict__ X, const real* __restrict__ bias,
      real* __restrict__ out, int n, int p, int m, int pitch, int row, int stride, int steps) {
   __shared__ __align__(16) real whole[N * PITCH];
   for (int at = threadIdx.x; at < N * PITCH; at += THREADS)

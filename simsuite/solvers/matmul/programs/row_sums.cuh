@@ -10,7 +10,7 @@
 // Macros: DOUBLE; ROWS of a block, in float64 a multiple of 16.
 
 #include "real.cuh"
-#include "special.cuh"
+#include "tensor_cores.cuh"
 
 constexpr int PART = 16;  // columns of A
 
@@ -33,12 +33,12 @@ struct Part {
   }
 };
 
-struct Chain {
+struct RowSum {
   int first_a, first_x, row;
   bool mine;  // whether this thread is the one that has the sum of `row`
   double c[4] = {0, 0, 0, 0};
 
-  __device__ __forceinline__ explicit Chain(int thread) {
+  __device__ __forceinline__ explicit RowSum(int thread) {
     const int warp = thread / 32, lane = thread % 32, t = lane % 4;
     first_a = warp * 256 + lane * 2, first_x = 4 * t;
     row = warp * 16 + lane / 4 + t % 2 * 8, mine = t < 2;
@@ -66,12 +66,12 @@ struct Part {
   }
 };
 
-struct Chain {
+struct RowSum {
   int first_a, first_x = 0, row;
   bool mine;
   float total = 0;
 
-  __device__ __forceinline__ explicit Chain(int thread) {
+  __device__ __forceinline__ explicit RowSum(int thread) {
     row = min(thread, ROWS - 1), mine = thread < ROWS;
     first_a = 4 * row;
   }

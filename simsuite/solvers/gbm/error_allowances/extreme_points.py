@@ -1,8 +1,8 @@
 """The share of the highest and the lowest Sobol points in the mean of a payoff that depends on more than one price, and
 in its Greeks.
 
-Prices far out are those of points that hardly any sample has, see `unseen.py`. For a payoff of one price alone, what
-such points bring is known from the law of the price (`strata.py`). Averages, extremes and baskets depend on many
+Prices far out are those of points that hardly any sample has, see `allowances.py`. For a payoff of one price alone,
+what such points bring is known from the law of the price (`strata.py`). Averages, extremes and baskets depend on many
 numbers, but along a straight line through the space of all normal numbers they depend on one, z, which is normal: if
 the noise y of asset a after step s is z deviations out, the others are most likely at
 
@@ -22,12 +22,12 @@ import numpy as np
 
 from simsuite.expressions.sharing import evaluate_each
 from simsuite.expressions.tree import names_in
+from simsuite.solvers.gbm.error_allowances.strata import outer_strata
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, EXTREMES, Functional, Kind, weighted
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
 from simsuite.solvers.gbm.payoffs.weights import weight_table
 from simsuite.solvers.gbm.statement import Statement, once
-from simsuite.solvers.gbm.unseen_errors.strata import outer_strata
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean

@@ -16,12 +16,12 @@ from typing import Any
 from simsuite.core import Backend, Clock, Device, Snapshot
 from simsuite.errors import DeviceError
 from simsuite.scenario.heat import HeatRun, HeatScenario
-from simsuite.solvers.heat.choice import rates
-from simsuite.solvers.heat.choice.rates import Rates, Times
 from simsuite.solvers.heat.operator.ledger import empty_ledger
 from simsuite.solvers.heat.operator.operator import ledger_entries
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
+from simsuite.solvers.heat.stepper_choice import rates
+from simsuite.solvers.heat.stepper_choice.rates import Rates, Times
 from simsuite.solvers.heat.stepper_record import Ingredients, StepperRecord, Trial
 from simsuite.solvers.heat.steppers import kinds_of_work
 from simsuite.words import counted

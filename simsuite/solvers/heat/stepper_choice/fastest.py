@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from simsuite.solvers.heat.choice.rates import H200, TWO_CORES, Rates
+from simsuite.solvers.heat.stepper_choice.rates import H200, TWO_CORES, Rates
 from simsuite.solvers.heat.stepper_record import Work
 
 MOMENT, LONG = 1.0, 60.0  # s
