@@ -56,6 +56,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("simsuite").addoption("--part", choices=("quick", "rest"), help=help)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes that tests start can import what tests can."""
+    paths = [*map(str, config.getini("pythonpath")), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """With the simulator on, files that do not mention a backend need not even be read."""
     tests = collection_path.suffix == ".py" and collection_path.name.startswith("test_")

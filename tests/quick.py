@@ -65,7 +65,7 @@ def costly(measured: Mapping[Name, Sequence[float]]) -> list[Name]:
 
 def functions() -> set[tuple[str, str]]:
     """The file, without its ending, and the name of each test function that there is."""
-    files = ((path.stem, ast.parse(path.read_text(encoding="utf-8"))) for path in LIST.parent.glob("test_*.py"))
+    files = ((path.stem, ast.parse(path.read_text(encoding="utf-8"))) for path in LIST.parent.rglob("test_*.py"))
     return {(stem, node.name) for stem, tree in files for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 

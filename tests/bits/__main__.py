@@ -1,4 +1,5 @@
-"""Record or compare the bits of all results: `cd tests && python -m bits [--device cpu] [--write] [PART OF A NAME]`.
+"""Record or compare the bits of all results: `cd tests; PYTHONPATH=cli:runs python -m bits [--device cpu] [--write]
+[PART OF A NAME]`.
 
 For whoever moves code and means to change no result: record before the first change, compare after each. What is
 recorded, in golden/bits.json, holds for one processor and one set of libraries, which it names; elsewhere record first,

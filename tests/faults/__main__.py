@@ -1,4 +1,5 @@
-"""`cd tests; python -m faults [CAMPAIGN[=N] ..] [--count N] [--seed S]`: faults in runs, and what came of them.
+"""`cd tests; PYTHONPATH=cli:runs python -m faults [CAMPAIGN[=N] ..] [--count N] [--seed S]`: faults in runs, and what
+came of them.
 
 Prints a table of outcomes; what is bad has its case and its messages. Exits with 1 if anything is.
 """

@@ -23,7 +23,7 @@ from simsuite.errors import DiskError
 from simsuite.io import results as results_module
 from simsuite.io.checkpoint import write_checkpoint
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 # Forks a process for each case, in which the n-th operation fails; its exit code is 1 for an error that is told.
 FAILING = """
 import os, sys, traceback

@@ -110,7 +110,7 @@ def test_tests_of_the_source_distribution_can_be_collected(sdist: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(sdist), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=sdist, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
-    assert "tests/test_packaging.py: " in done.stdout
+    assert "tests/project/test_packaging.py: " in done.stdout
 
 
 def test_benchmarks_with_known_answers_are_installed(wheel: Path, tracked: set[str]) -> None:

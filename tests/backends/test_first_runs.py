@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sm90 import others_long
 
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 MOST = {  # functions that Numba compiles, its own among them
     "gbm": 25,
     "gbm_sobol": 40,

@@ -1,6 +1,6 @@
 """Every mistake in a scenario is found and shown where it stands: golden reports of typical ones, and hostile files.
 
-To write the reports anew: ``SIMSUITE_GOLDEN=write pytest tests/test_scenario_errors.py``; then read them.
+To write the reports anew: ``SIMSUITE_GOLDEN=write pytest tests/cli/test_scenario_errors.py``; then read them.
 """
 
 import json
@@ -19,7 +19,7 @@ from simsuite.scenario.load import load_table
 from simsuite.scenario.shape import choices, fields_of
 from simsuite.scenario.source import MAX_BYTES
 
-GOLDEN = Path(__file__).parent / "golden" / "errors"
+GOLDEN = Path(__file__).parents[1] / "golden" / "errors"
 CASES = sorted(path.stem for path in GOLDEN.glob("*.toml"))
 
 HEAT = """\

@@ -16,7 +16,7 @@ from simsuite.scenario.common import Output
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILES = {path.stem: path for path in sorted((ROOT / "simsuite" / "verify" / "benchmarks").glob("*.toml"))}
 ERROR = "relative_l2"
 

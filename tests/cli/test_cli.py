@@ -24,7 +24,7 @@ from simsuite.errors import DeviceError
 from simsuite.io.reading import open_results
 from simsuite.version import VERSION
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted([*(ROOT / "scenarios").glob("*.toml"), *(ROOT / "simsuite" / "templates").glob("*.toml")])
 COMMANDS = sorted(command.name or command.callback.__name__ for command in app.registered_commands)
 Call = Callable[..., subprocess.CompletedProcess]

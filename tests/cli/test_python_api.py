@@ -23,7 +23,7 @@ from running import assert_same_bits, call
 import simsuite
 from simsuite.core import Backend
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PLATE = """
 solver = "heat"
 grid = {nx = 8, ny = 6}

@@ -38,7 +38,7 @@ with RunDirectory(sys.argv[1]).locked():
 def test_only_one_process_at_a_time(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "runs/plate")
     command = [sys.executable, "-c", HOLD, str(directory.path)]
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root) as holder:
         holder.stdout.readline()
         message = re.escape(f"another simsuite is running in {directory.path}")

@@ -29,7 +29,7 @@ SCENARIO: dict[str, Any] = {
     "time": {"steps": 20, "dt": 0.1},
     "run": {"device": "cpu", "precision": "float64"},
 }
-RUN = Path(__file__).with_name("counted_run.py")
+RUN = Path(__file__).parents[1] / "counted_run.py"
 KEY = ((types.int64, types.Array(types.float64, 2, "C")), ("x86_64", "skylake", "+avx2"), ("a1", "b2"))
 
 

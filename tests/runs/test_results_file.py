@@ -30,7 +30,7 @@ from simsuite.io.results import ResultsFile
 from simsuite.io.unflag import lookup3, repair
 
 pytestmark = pytest.mark.filterwarnings("error")
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 def load(path: Path) -> xr.Dataset:

@@ -370,7 +370,7 @@ def test_exact_sums_lose_nothing_whatever_the_order():
 
 
 def test_shipped_scenario(cpu):
-    text = (Path(__file__).parents[1] / "scenarios" / "gbm.toml").read_text()
+    text = (Path(__file__).parents[2] / "scenarios" / "gbm.toml").read_text()
     results, _ = run(GbmProblem.from_scenario(GbmScenario.model_validate(tomllib.loads(text)), Path()), cpu)
     for name, expected in (("call", CALL_PRICE), ("monthly average", 6.1560407664)):
         option = results["options"][name]

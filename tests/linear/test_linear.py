@@ -30,7 +30,7 @@ from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.matmul.sparse import filled
 from simsuite.solvers.table import ROWS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHAPES = [(1, 1), (1, 5), (2, 3), (3, 1), (7, 100), (31, 33), (33, 1), (33, 31), (64, 64), (65, 257), (100, 7)]
 
 

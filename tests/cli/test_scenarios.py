@@ -1,7 +1,7 @@
 """Every shipped scenario, at reduced size, on every backend: against stored numbers, exact answers, and other readers.
 
-The numbers are in golden/scenarios.json. `SIMSUITE_REGENERATE=1 pytest tests/test_scenarios.py` writes them anew, from
-the CPU; what changed there has to be explained.
+The numbers are in golden/scenarios.json. `SIMSUITE_REGENERATE=1 pytest tests/cli/test_scenarios.py` writes them anew,
+from the CPU; what changed there has to be explained.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import simsuite
 from simsuite.core import Backend
 from simsuite.solvers.gbm.closed_forms import european
 
-ROOT = Path(__file__).parents[1]
-GOLDEN = Path(__file__).parent / "golden" / "scenarios.json"
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parents[1] / "golden" / "scenarios.json"
 FILES = {f"{path.parent.name}/{path.stem}": path for path in sorted((ROOT / "scenarios").glob("*.toml"))} | {
     f"{path.parent.name}/{path.stem}": path for path in sorted((ROOT / "simsuite" / "templates").glob("*.toml"))
 }

@@ -32,7 +32,7 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.words import counted, duration, measured, steps_in_words
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PLATE = """
 solver = "heat"
 title = "Plate"

@@ -15,7 +15,7 @@ from test_resume import SCENARIOS, write
 
 from simsuite.io.checkpoint import read_checkpoint
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 CHECKPOINTS = """
 import sys
 sys.path[:0] = sys.argv[2], sys.argv[3]

@@ -26,7 +26,7 @@ SWEPT = [
     ("x**0.5 + 1", "x**0.5 + 2"),
     ("max(x, 1, t) % 0.3 // 0.1 + floor(2.5*t)", "max(x, 0.5, t) % 0.7 // 0.2 + floor(9*t)"),
 ]
-RUN = Path(__file__).with_name("counted_run.py")
+RUN = Path(__file__).parents[1] / "counted_run.py"
 
 
 def filled(text: str) -> np.ndarray:

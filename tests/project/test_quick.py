@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from quick import CASES, costly, functions, quick, read_costly, some
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7, 100])
@@ -38,7 +38,7 @@ def test_costly_functions_are_there() -> None:
 
 def test_all_tests_are_quick_or_among_the_rest() -> None:
     """In a file with costly functions and others, some with more cases than are quick."""
-    file = "test_heat_adi.py"
+    file = "heat/steppers/test_heat_adi.py"
 
     def collected(*options: str) -> list[str]:
         words = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", *options, file]

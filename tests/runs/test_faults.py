@@ -26,7 +26,7 @@ def test_no_case_of_a_campaign_is_bad(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
         [sys.executable, "-m", "faults", *words, "--work", str(tmp_path)],
-        cwd=Path(__file__).parent,
+        cwd=Path(__file__).parents[1],
         env=environment,
         capture_output=True,
         text=True,

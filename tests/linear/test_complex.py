@@ -95,7 +95,7 @@ def test_rabi_oscillation(detuning):
 
 
 def test_the_shipped_scenario_shows_a_rabi_oscillation(tmp_path):
-    run = simsuite.run(Path(__file__).parents[1] / "scenarios" / "rabi.toml", directory=tmp_path / "run", device="cpu")
+    run = simsuite.run(Path(__file__).parents[2] / "scenarios" / "rabi.toml", directory=tmp_path / "run", device="cpu")
     with run.dataset as data:
         t = data.time.values
         upper = data.state_real.values[:, 1, 0] ** 2 + data.state_imag.values[:, 1, 0] ** 2

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "simsuite"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LONGEST = 400  # lines: a file is as long as its one idea, which may take some more than a page or two

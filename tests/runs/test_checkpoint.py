@@ -207,7 +207,7 @@ while True:
 
 
 def test_killed_at_any_moment_one_can_be_read(tmp_path: Path) -> None:
-    generator, tests = random.Random(5), Path(__file__).parent
+    generator, tests = random.Random(5), Path(__file__).parents[1]
     for _ in range(5):
         command = [sys.executable, "-c", KILLED, str(tmp_path), str(tests)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tests.parent) as process:
@@ -240,7 +240,7 @@ except t.SimsuiteError as error:
 
 @pytest.mark.parametrize("limit", [0, 900, 20_000, 41_000])
 def test_a_full_disk_keeps_the_last_one(tmp_path: Path, limit: int) -> None:
-    tests = Path(__file__).parent
+    tests = Path(__file__).parents[1]
     command = [sys.executable, "-c", FULL, str(tmp_path), str(tests), str(limit)]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=tests.parent)
     assert (ended.returncode, ended.stdout[:12]) == (1, "cannot write"), ended.stderr
