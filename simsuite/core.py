@@ -233,7 +233,7 @@ class Backend(Protocol):
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
         """The module `<module>_<dialect>`: one method's kernels for this kind of device. functions: if the module is a
-        template (`solvers.unwritten`), the text of each function that it calls."""
+        template (`solvers.expression_placeholders`), the text of each function that it calls."""
 
     def launcher(self, kernel: Kernel, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         """`kernel` bound to enough `block`s to cover `extent` (x first) and to this backend's compute stream."""

@@ -23,19 +23,19 @@ from simsuite.assembly import (
 from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, Stalling, taken, threads_for
 from simsuite.conditions import changed, conditions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
-from simsuite.doubts import Doubts
 from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
-from simsuite.identity import identity, require_its_checkpoint, require_same_scenario
 from simsuite.io.checkpoint import Checkpoint, read_about, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.reading import reading
 from simsuite.io.recovery import Condition, mend
-from simsuite.io.results import ResultsFile
-from simsuite.io.writer import Writer
+from simsuite.io.results_file import ResultsFile
+from simsuite.io.writer_thread import Writer
 from simsuite.loop import march
 from simsuite.progress import LiveProgress, Reporter, Silent, position, progress_made, units
+from simsuite.run_warnings import Doubts
+from simsuite.same_run import identity, require_its_checkpoint, require_same_scenario
 from simsuite.scenario import Scenario
 from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numba import float32, float64, int32, int64, njit, uint32, uint64
 
-from simsuite.elementary import fma, log32, log64
+from simsuite.elementary_functions import fma, log32, log64
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)

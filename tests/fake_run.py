@@ -16,8 +16,8 @@ from simsuite.core import Clock, Image, Layout, Series, Snapshot, Variable
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.directory import RunDirectory
 from simsuite.io.outputs import CheckpointOutput, SeriesOutput
-from simsuite.io.results import ResultsFile
-from simsuite.io.writer import Writer
+from simsuite.io.results_file import ResultsFile
+from simsuite.io.writer_thread import Writer
 
 NY, NX, END = 6, 5, 60
 

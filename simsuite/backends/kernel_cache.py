@@ -24,8 +24,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from simsuite.backends.cache_files import write_whole
 from simsuite.backends.numba_cache import caching_in
-from simsuite.backends.sealed import write_whole
 from simsuite.errors import DeviceError
 
 PACKAGE = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ UNUSED = 60 * 86400.0  # seconds, after which compiled kernels of another versio
 # how many modules made of templates are kept in memory: the same expressions come back with every grid and stepper
 KEPT = 256
 _SOURCES = (
-    "elementary.py",
+    "elementary_functions.py",
     "parallel_for.py",
     "rng.py",
     "sobol/*.py",
@@ -43,12 +43,12 @@ _SOURCES = (
 )
 _LOG = logging.getLogger("simsuite")
 _CACHE = re.compile("[0-9a-f]{16}")  # names of caches, see `fingerprint`
-_IMPORT = re.compile(r"^from simsuite\.solvers\.unwritten import .*$", re.MULTILINE)
+_IMPORT = re.compile(r"^from simsuite\.solvers\.expression_placeholders import .*$", re.MULTILINE)
 
 
 def import_kernels(module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
     """The module, with its functions cached in the right place. functions: where it is a template, see
-    `solvers.unwritten`, the text of each function that it calls."""
+    `solvers.expression_placeholders`, the text of each function that it calls."""
     with caching_in(cache_directory(), cuda=module.endswith("_cuda")):
         return _written(module, tuple((functions or {}).values())) if functions else importlib.import_module(module)
 

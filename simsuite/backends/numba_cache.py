@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from simsuite.backends.sealed import read_sealed, write_sealed
+from simsuite.backends.cache_files import read_sealed, write_sealed
 
 _CPU, _CUDA = "numba.core", "numba.cuda.core"
 

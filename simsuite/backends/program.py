@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 from simsuite.backends.address import OnDevice, address
+from simsuite.backends.cache_files import read_sealed, write_sealed
 from simsuite.backends.kernel_cache import cache_directory
-from simsuite.backends.sealed import read_sealed, write_sealed
 from simsuite.backends.threads import cores
 from simsuite.core import HostArray
 from simsuite.errors import DeviceError

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from simsuite.backends.sealed import write_whole
+from simsuite.backends.cache_files import write_whole
 
 _NEAR, _NEAR_TRIES = 1.25, 3  # so many tries have to take at most so many times as long as the shortest one
 

@@ -24,7 +24,7 @@ from simsuite.errors import AFRESH, NumericalFailure, SimsuiteError
 from simsuite.io.disk import abandon, explained, require_room, sync_directory, sync_file
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.metadata import MetadataCopy
-from simsuite.io.unflag import clear_flags
+from simsuite.io.superblock import clear_flags
 from simsuite.version import FORMAT_VERSION
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from simsuite.capabilities import Dating, Staged
 from simsuite.core import Problem, Series, Snapshot, Stepper
 from simsuite.errors import NumericalFailure, SimsuiteError
 from simsuite.io.checkpoint import write_checkpoint
-from simsuite.io.results import ResultsFile
-from simsuite.io.writer import Writer
+from simsuite.io.results_file import ResultsFile
+from simsuite.io.writer_thread import Writer
 from simsuite.words import digits_apart
 
 

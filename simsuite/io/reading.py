@@ -2,7 +2,7 @@
 
 Nothing waits without end. HDF5's library goes on for ever in two cases: where metadata of a file that is being written
 stay damaged, which a process of its own finds out within a time limit, and where a list of texts is damaged, see
-`heaps`.
+`global_heaps`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import h5py
 from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.disk import require_whole
 from simsuite.io.foreign import refuse_foreign
-from simsuite.io.heaps import require_heaps_end
+from simsuite.io.global_heaps import require_heaps_end
 from simsuite.io.lock import Lock
-from simsuite.io.unflag import repair, within_flush
+from simsuite.io.superblock import repair, within_flush
 from simsuite.version import FORMAT_VERSION
 
 DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError)  # what h5py raises on damaged files

@@ -10,8 +10,8 @@ from simsuite.errors import SimsuiteError
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.disk import explained
 from simsuite.io.reading import reading
-from simsuite.io.results import damaged
-from simsuite.io.unflag import is_hdf5, repair, within_flush
+from simsuite.io.results_file import damaged
+from simsuite.io.superblock import is_hdf5, repair, within_flush
 
 
 class Condition(Enum):

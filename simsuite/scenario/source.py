@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from simsuite.scenario.near import DATA, IMAGES, SCENARIOS, files_there, near_file
+from simsuite.scenario.similar_names import DATA, IMAGES, SCENARIOS, files_there, near_file
 from simsuite.scenario.spans import Span, Spans, Table, find_spans
 
 MAX_BYTES = 1 << 20

@@ -23,7 +23,7 @@ from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedVa
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError, NumberWithUnit
 from simsuite.scenario.common import FieldMistake, Section
-from simsuite.scenario.near import DATA, near_file
+from simsuite.scenario.similar_names import DATA, near_file
 
 if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue

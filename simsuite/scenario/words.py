@@ -16,8 +16,8 @@ from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.branches import Context, Fault
 from simsuite.scenario.common import FieldMistake, Section
-from simsuite.scenario.near import DATA
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
+from simsuite.scenario.similar_names import DATA
 from simsuite.scenario.spans import KeyPath, Table, key_name
 from simsuite.scenario.types import variables_of
 from simsuite.words import counted

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numba import float32, float64, int32, njit, uint32
 
-from simsuite.elementary import fma, log32, log64
+from simsuite.elementary_functions import fma, log32, log64
 
 _TOP = np.uint32(0x80000000)
 _ROOT2 = math.sqrt(2.0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions import Expression
-from simsuite.solvers.unwritten import written_kernels
+from simsuite.solvers.expression_placeholders import written_kernels
 
 ROWS = 64  # how many steps are evaluated at once, and replayed as one graph
 # For so few rows there are launches of their own, as most threads of a full one would have nothing to do.

@@ -1,9 +1,9 @@
-"""The kernel that fills a FunctionTable on the CPU. It is a template; see `unwritten`."""
+"""The kernel that fills a FunctionTable on the CPU. It is a template; see `expression_placeholders`."""
 
 from __future__ import annotations
 
 from simsuite.parallel_for import kernel, part
-from simsuite.solvers.unwritten import expression, expression_numbers
+from simsuite.solvers.expression_placeholders import expression, expression_numbers
 
 f, tuple_of = part(expression), part(expression_numbers)
 

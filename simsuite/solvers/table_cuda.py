@@ -1,12 +1,12 @@
 """The kernel that fills a FunctionTable on a GPU, in float64 whatever the table holds, with a thread for each entry. It
-is a template; see `unwritten`.
+is a template; see `expression_placeholders`.
 """
 
 from __future__ import annotations
 
 from numba import cuda
 
-from simsuite.solvers.unwritten import expression
+from simsuite.solvers.expression_placeholders import expression
 
 f = cuda.jit(device=True)(expression)
 

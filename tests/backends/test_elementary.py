@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 from sm90 import compile_sm90
 
-from simsuite.elementary import exp32, exp64, log1p32, log1p64, log32, log64
+from simsuite.elementary_functions import exp32, exp64, log1p32, log1p64, log32, log64
 
 RNG = np.random.default_rng(8)
 FUNCTIONS = {"log64": log64, "log32": log32, "exp64": exp64, "exp32": exp32, "log1p64": log1p64, "log1p32": log1p32}

@@ -19,7 +19,7 @@ import pytest
 from numba.core import caching, types
 from scipy.linalg import expm
 
-from simsuite.backends import kernel_cache, numba_cache, sealed
+from simsuite.backends import cache_files, kernel_cache, numba_cache
 from simsuite.errors import DeviceError
 
 SCENARIO: dict[str, Any] = {
@@ -37,8 +37,8 @@ KEY = ((types.int64, types.Array(types.float64, 2, "C")), ("x86_64", "skylake", 
 def told_anew() -> Iterator[None]:
     """What is told once is told once in each test."""
     yield
-    sealed._tell_of_writing.cache_clear()
-    sealed._tell_of_damage.cache_clear()
+    cache_files._tell_of_writing.cache_clear()
+    cache_files._tell_of_damage.cache_clear()
 
 
 def begin(tmp_path: Path, name: str, precision: str = "float64", **environment: str) -> subprocess.Popen[str]:
@@ -121,7 +121,7 @@ def test_what_cannot_be_written_is_told_once(
     def full(*args: Any, **kwargs: Any) -> Any:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(sealed.os, "replace", full)
+    monkeypatch.setattr(cache_files.os, "replace", full)
     for _ in range(3):
         files(tmp_path).save(KEY, "value")
     assert files(tmp_path).load(KEY) is None
@@ -208,5 +208,5 @@ def test_what_versions_that_are_gone_have_compiled_is_removed(tmp_path: Path, mo
 def test_messages_go_to_our_logger(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"none")
     with caplog.at_level(logging.WARNING, "simsuite"):
-        assert sealed.read_sealed(tmp_path / "x") is None
+        assert cache_files.read_sealed(tmp_path / "x") is None
     assert caplog.records[0].name == "simsuite"

@@ -20,8 +20,8 @@ from simsuite.solvers.heat.adi import adi_cuda, lines_cuda
 from simsuite.solvers.heat.arguments import Along, Factors, Flows, Law, LawEdges, Mesh, Plate, TableRows
 from simsuite.solvers.heat.error_control import growth_cuda, missed_kinks_cuda
 from simsuite.solvers.heat.exact import exact_cuda, trigonometric_cuda
-from simsuite.solvers.heat.explicit import blocked, explicit_cuda, general
-from simsuite.solvers.heat.explicit.blocked import Variant
+from simsuite.solvers.heat.explicit import explicit_cuda, general
+from simsuite.solvers.heat.explicit.launches_nvrtc import _TRIED, Variant
 from simsuite.solvers.heat.explicit.resident import resident_variants
 from simsuite.solvers.heat.explicit.streamed import streamed_variants
 from simsuite.solvers.heat.operator import defect_cuda as controlled_cuda
@@ -94,7 +94,7 @@ def test_warps_have_the_shared_memory_they_need() -> None:
             for shape in (general.Shape(*numbers) for numbers in shapes):
                 block = shape.shared_bytes(kinds, 0, np.dtype(precision).itemsize, planes=1)
                 assert shape.blocks * (block + 1024) <= 228 * 1024
-                assert blocked._TRIED % shape.depth == 0, "or trials would take different numbers of steps"
+                assert _TRIED % shape.depth == 0, "or trials would take different numbers of steps"
 
 
 @pytest.mark.parametrize("precision", REAL)

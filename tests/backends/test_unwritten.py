@@ -15,7 +15,7 @@ from simsuite.backends import open_backend
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.expressions import Expression
 from simsuite.expressions.scalar import MOST_NUMBERS
-from simsuite.solvers.unwritten import written_kernels
+from simsuite.solvers.expression_placeholders import written_kernels
 
 XYT = ("x", "y", "t")
 X, Y = np.linspace(0.1, 2.0, 7), np.linspace(-1.0, 1.5, 7)

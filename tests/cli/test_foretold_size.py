@@ -11,7 +11,7 @@ from running import call
 
 from simsuite.core import Layout, Series, Variable
 from simsuite.io import size
-from simsuite.io.results import ResultsFile
+from simsuite.io.results_file import ResultsFile
 from simsuite.io.size import results_bytes
 
 PROBE = [{"name": "middle", "x": 0.5, "y": 0.5}]

@@ -16,7 +16,7 @@ from sm90 import others_long
 
 from simsuite.assembly import make_problem
 from simsuite.errors import UsageError
-from simsuite.io.results import ResultsFile
+from simsuite.io.results_file import ResultsFile
 from simsuite.pictures import draw
 from simsuite.pictures.linear import linear_figure
 from simsuite.pictures.recording import Recording, strided, thinned

@@ -32,11 +32,11 @@ ALLOWED = {
     "conditions": {"core", "version"},
     "continuation": BASE | {"assembly", "io", "scenario", "words"},
     "core": set(),
-    "doubts": {"capabilities", "core", "io"},
-    "elementary": set(),
+    "run_warnings": {"capabilities", "core", "io"},
+    "elementary_functions": set(),
     "errors": set(),
     "expressions": set(),
-    "identity": BASE | {"io", "scenario"},
+    "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
     "capabilities": {"core"},
     "libraries": set(),
@@ -44,7 +44,7 @@ ALLOWED = {
     "stopwatch": {"core", "loop"},
     "pictures": BASE | {"io", "scenario", "solvers", "words"},
     "repairing": BASE | {"inspection", "io"},
-    "rng": {"elementary"},
+    "rng": {"elementary_functions"},
     "scenario": {"errors", "expressions", "words"},
     "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},
     "execution": BASE
@@ -52,8 +52,8 @@ ALLOWED = {
         "assembly",
         "capabilities",
         "conditions",
-        "doubts",
-        "identity",
+        "run_warnings",
+        "same_run",
         "io",
         "loop",
         "progress",
@@ -67,8 +67,9 @@ ALLOWED = {
     "words": set(),
     "simulation": BASE | {"words", "assembly", "capabilities", "scenario"},
     "parallel_for": set(),
-    "sobol": {"elementary", "rng"},
-    "solvers": BASE | {"elementary", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
+    "sobol": {"elementary_functions", "rng"},
+    "solvers": BASE
+    | {"elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
     "stopping": set(),
     "templates": set(),
     "verify": BASE | {"assembly", "backends", "capabilities", "expressions", "scenario", "solvers", "words"},
@@ -79,7 +80,7 @@ LIBRARIES = {  # and which parts may import these
     "cupy": {"backends", "bench"},
     "cupy_backends": {"backends"},
     "cuda": {"backends"},
-    "numba": {"backends", "bench", "elementary", "expressions", "parallel_for", "rng", "sobol", "solvers"},
+    "numba": {"backends", "bench", "elementary_functions", "expressions", "parallel_for", "rng", "sobol", "solvers"},
     "h5py": {"inspection", "io", "pictures"},
     "xarray": {"api"},
     "matplotlib": {"pictures"},
@@ -111,7 +112,7 @@ def place(path: Path, node: ast.AST) -> str:
 
 @functools.cache
 def imports(path: Path) -> list[tuple[ast.AST, str]]:
-    """Every module that a file imports, wherever in it: (where, "simsuite.io.results")."""
+    """Every module that a file imports, wherever in it: (where, "simsuite.io.results_file")."""
     found: list[tuple[ast.AST, str]] = []
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
@@ -361,5 +362,5 @@ def test_a_device_can_be_chosen_after_the_problem_is_known() -> None:
 
 def test_files_are_written_without_devices() -> None:
     modules = modules_after("import " + ", ".join(f"simsuite.io.{p.stem}" for p in (PACKAGE / "io").glob("[a-z]*.py")))
-    assert "simsuite.io.results" in modules
+    assert "simsuite.io.results_file" in modules
     assert not {"numba", "cupy", "scipy", "xarray"} & modules

@@ -18,7 +18,7 @@ from test_resume import GBM, HEAT, write
 from simsuite.errors import SimsuiteError
 from simsuite.io import layout as layout_module
 from simsuite.io.digests import damages, digest, in_words
-from simsuite.io.results import ResultsFile
+from simsuite.io.results_file import ResultsFile
 
 pytestmark = pytest.mark.skipif(SIMULATING, reason="no kernel is involved")
 

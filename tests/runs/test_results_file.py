@@ -26,8 +26,8 @@ from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io import layout as layout_module
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.reading import open_results
-from simsuite.io.results import ResultsFile
-from simsuite.io.unflag import lookup3, repair
+from simsuite.io.results_file import ResultsFile
+from simsuite.io.superblock import lookup3, repair
 
 pytestmark = pytest.mark.filterwarnings("error")
 TESTS = Path(__file__).parents[1]
@@ -317,7 +317,7 @@ import os, pickle, signal, sys
 sys.path.insert(0, sys.argv[2])
 import h5py, fake_run
 from pathlib import Path
-from simsuite.io.results import ResultsFile
+from simsuite.io.results_file import ResultsFile
 path, left = Path(sys.argv[1]), 0
 
 def dying(method):
@@ -426,7 +426,7 @@ sys.path.insert(0, sys.argv[2])
 import fake_run
 from pathlib import Path
 from simsuite.errors import SimsuiteError
-from simsuite.io.results import ResultsFile
+from simsuite.io.results_file import ResultsFile
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
 try:
     with fake_run.small_file(Path(sys.argv[1]), 0, 0) as results:

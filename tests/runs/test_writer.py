@@ -16,8 +16,8 @@ from simsuite.errors import NumericalFailure, SimsuiteError
 from simsuite.io import outputs as outputs_module
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.outputs import CheckpointOutput, SeriesOutput
-from simsuite.io.results import ResultsFile
-from simsuite.io.writer import Writer
+from simsuite.io.results_file import ResultsFile
+from simsuite.io.writer_thread import Writer
 
 
 def pending(step: int) -> FakePending:

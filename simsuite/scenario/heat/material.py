@@ -12,7 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from simsuite.expressions import Expression
 from simsuite.scenario.common import Positive, Section
 from simsuite.scenario.heat import foreign
-from simsuite.scenario.near import IMAGES
+from simsuite.scenario.similar_names import IMAGES
 from simsuite.scenario.types import FileName, FileRef, NumberOrExpression, mistake
 
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")

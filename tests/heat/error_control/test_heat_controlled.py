@@ -151,7 +151,7 @@ def test_gpu_and_cpu_go_the_same_way(heat: Callable[..., HeatProblem], backend: 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (31, 33), (5, 300)], ids=str)
 def test_errors_are_judged_in_every_cell(backend: Backend, shape: tuple[int, int]) -> None:
     """The largest estimate and the extremes, and NaN where there is one, which no comparison may hide."""
-    from simsuite.solvers.heat.operator.row_cuda import THREADS
+    from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS
 
     rng = np.random.default_rng(shape[1])
     Y, Y0, D = rng.normal(size=(3, *shape))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint32, uint64
 
-from simsuite.elementary import fma
+from simsuite.elementary_functions import fma
 from simsuite.parallel_for import procedure
 from simsuite.sobol.normal import inverse_normals32, inverse_normals64
 

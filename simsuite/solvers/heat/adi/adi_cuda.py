@@ -5,9 +5,9 @@ from __future__ import annotations
 from numba import config, cuda
 
 from simsuite.solvers.heat.arguments import Plate
+from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS
 from simsuite.solvers.heat.operator.edges_cuda import cell_at
 from simsuite.solvers.heat.operator.operator_cuda import flux_sums
-from simsuite.solvers.heat.operator.row_cuda import THREADS
 
 # The number of cells along a side of a tile, and of threads that a tile has in the slow direction. In the simulator
 # these are Python's threads.

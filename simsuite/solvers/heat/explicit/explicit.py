@@ -39,9 +39,9 @@ from simsuite.core import Backend, Clock, Snapshot
 from simsuite.scenario.heat import HeatRun
 from simsuite.solvers.heat.arguments import Mesh
 from simsuite.solvers.heat.explicit import arguments as structs
-from simsuite.solvers.heat.explicit.blocked import BlockedSteps
 from simsuite.solvers.heat.explicit.explicit_error import explicit_error
 from simsuite.solvers.heat.explicit.general import general_variants, kinds, pack_coefficients, why_not
+from simsuite.solvers.heat.explicit.launches_nvrtc import BlockedSteps
 from simsuite.solvers.heat.explicit.resident import resident_variants
 from simsuite.solvers.heat.explicit.streamed import streamed_variants
 from simsuite.solvers.heat.grid.discretisation import Discretisation

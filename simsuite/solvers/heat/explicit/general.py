@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.solvers.heat.explicit.blocked import Variant, loaded_together
+from simsuite.solvers.heat.explicit.launches_nvrtc import Variant, loaded_together
 from simsuite.solvers.heat.explicit.tiling import tile_macros, tilings
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simsuite.solvers.heat.explicit.blocked import Variant, loaded_together
+from simsuite.solvers.heat.explicit.launches_nvrtc import Variant, loaded_together
 from simsuite.solvers.table import ROWS
 
 SOURCE = Path(__file__).with_name("resident.cu")

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from simsuite.solvers.heat.explicit.arguments import Tiles
-from simsuite.solvers.heat.explicit.blocked import loaded_together
+from simsuite.solvers.heat.explicit.launches_nvrtc import loaded_together
 
 _SIDE_ROWS = 128  # the most rows of a tile at a side
 # A tile in a corner has 3 · depth rows to compute, and code for two edges. Where inner tiles have fewer rows than this

@@ -1,12 +1,12 @@
-"""Conductivities that depend on temperature on the CPU: rows in parallel. This file is a template, see `unwritten` and
-`operator`."""
+"""Conductivities that depend on temperature on the CPU: rows in parallel. This file is a template, see
+`expression_placeholders` and `operator`."""
 
 from __future__ import annotations
 
 from simsuite.parallel_for import kernel, parallel_for, part
+from simsuite.solvers.expression_placeholders import along_x, along_y
 from simsuite.solvers.heat.arguments import Law, LawEdges, Plate
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
-from simsuite.solvers.unwritten import along_x, along_y
 
 fx, fy = part(along_x), part(along_y)
 

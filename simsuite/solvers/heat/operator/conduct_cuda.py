@@ -1,13 +1,13 @@
 """Conductivities that depend on temperature on a GPU: one thread for each cell, float64. This file is a template, see
-`unwritten` and `operator`."""
+`expression_placeholders` and `operator`."""
 
 from __future__ import annotations
 
 from numba import cuda, float64
 
+from simsuite.solvers.expression_placeholders import along_x, along_y
 from simsuite.solvers.heat.arguments import Law, LawEdges, Plate
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
-from simsuite.solvers.unwritten import along_x, along_y
 
 fx, fy = cuda.jit(device=True)(along_x), cuda.jit(device=True)(along_y)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import cuda
 
-from simsuite.solvers.heat.operator.row_cuda import THREADS
+from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS
 
 __all__ = ["THREADS", "gather", "judge"]
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.expression_placeholders import written_kernels
 from simsuite.solvers.heat.arguments import Flows, Law, LawEdges, Plate
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.edge_table import EdgeTable
 from simsuite.solvers.heat.operator.ledger import Ledger
 from simsuite.solvers.heat.operator.sources import Sources
 from simsuite.solvers.table import Moments
-from simsuite.solvers.unwritten import written_kernels
 
 OPERATOR = __name__
 CONDUCT = f"{__package__}.conduct"  # the name of the template of kernels for conductivities

@@ -10,8 +10,8 @@ from typing import Any
 from numba import cuda, float64, uint32
 
 from simsuite.solvers.heat.arguments import Flows, Plate
+from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS
 from simsuite.solvers.heat.operator.compensated_cuda import settle
-from simsuite.solvers.heat.operator.row_cuda import THREADS
 
 
 def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, int]:

@@ -1,10 +1,10 @@
-"""A source that is evaluated in every cell, on the CPU: rows in parallel. This file is a template, see `unwritten` and
-`sources`."""
+"""A source that is evaluated in every cell, on the CPU: rows in parallel. This file is a template, see
+`expression_placeholders` and `sources`."""
 
 from __future__ import annotations
 
 from simsuite.parallel_for import kernel, parallel_for, part
-from simsuite.solvers.unwritten import expression, expression_numbers
+from simsuite.solvers.expression_placeholders import expression, expression_numbers
 
 f, tuple_of = part(expression), part(expression_numbers)
 

@@ -1,12 +1,12 @@
 """A source that is evaluated in every cell, on a GPU: a block for each row of cells, float64. This file is a template,
-see `unwritten` and `sources`."""
+see `expression_placeholders` and `sources`."""
 
 from __future__ import annotations
 
 from numba import cuda, float64
 
-from simsuite.solvers.heat.operator.row_cuda import THREADS, sum_up
-from simsuite.solvers.unwritten import expression, expression_numbers
+from simsuite.solvers.expression_placeholders import expression, expression_numbers
+from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS, sum_up
 
 f, tuple_of = cuda.jit(device=True)(expression), cuda.jit(device=True)(expression_numbers)
 

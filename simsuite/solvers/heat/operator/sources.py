@@ -22,9 +22,9 @@ from simsuite.core import Backend
 from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds
 from simsuite.expressions.separable import Pair, separate
+from simsuite.solvers.expression_placeholders import written_kernels
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.table import ROWS, FunctionTable, Moments
-from simsuite.solvers.unwritten import written_kernels
 
 _SOURCE = __name__.removesuffix("s")  # the name of the template of kernels that evaluate a source in every cell
 _KEPT = 256  # the number of expressions whose products are kept

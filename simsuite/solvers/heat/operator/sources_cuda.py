@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from numba import cuda, float64
 
-from simsuite.solvers.heat.operator.row_cuda import THREADS, sum_up
+from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS, sum_up
 
 
 @cuda.jit(device=True)

@@ -6,7 +6,7 @@ import math
 
 from numba import cuda, float64, int64
 
-from simsuite.solvers.heat.operator.row_cuda import THREADS
+from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS
 
 
 @cuda.jit(cache=True)

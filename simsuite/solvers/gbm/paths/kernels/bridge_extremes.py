@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import float32, float64, njit
 
-from simsuite.elementary import exp32, exp64
+from simsuite.elementary_functions import exp32, exp64
 from simsuite.solvers.gbm.logarithms import LN2
 
 _HALF, _NOTHING = np.float32(0.5), np.float32(0.0)  # these do not widen what they are multiplied by

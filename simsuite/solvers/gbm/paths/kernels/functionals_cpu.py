@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.elementary import exp32, exp64
+from simsuite.elementary_functions import exp32, exp64
 from simsuite.parallel_for import procedure
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simsuite.elementary import fma
+from simsuite.elementary_functions import fma
 from simsuite.parallel_for import kernel, parallel_for, procedure
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.market.step_terms import StepTerms

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import float32, float64, int64, njit, uint32, uint64
 
-from simsuite.elementary import exp32, exp64, fma, log1p32, log1p64
+from simsuite.elementary_functions import exp32, exp64, fma, log1p32, log1p64
 from simsuite.rng import direction32, direction64, radius32, radius64
 from simsuite.solvers.gbm.logarithms import LN2, ZERO
 

@@ -35,7 +35,7 @@ from simsuite.io.layout import (
 )
 from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.reading import DAMAGED
-from simsuite.io.unflag import clear_flags
+from simsuite.io.superblock import clear_flags
 
 # bytes of chunks that HDF5 keeps for each array: the one that is being filled. Its default, 8 MiB, would keep all rows
 # of small arrays, so that the memory of a run grew with its frames.
