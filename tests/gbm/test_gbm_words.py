@@ -349,6 +349,7 @@ def test_numbers_of_csv_have_units(tmp_path, capsys, one_thread):
     assert {name: units[name] for name in expected} == expected
     variables = {
         "option_price": "price",
+        "option_standard_error": "price",
         "option_delta": "1",
         "option_gamma_standard_error": "price-1",
         "option_vega": "price year0.5",

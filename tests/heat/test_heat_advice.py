@@ -66,7 +66,6 @@ NOWHERE = [
     "1e6*(hypot(x - 0.5, y - 0.5) < 0.01)",
     "1e6*(t > 3)",
     "(x > 2)*exp(-8000/T)",
-    "(x > 0.4)*(x < 0.6)",
 ]
 SOMEWHERE = [
     "1e6*(x > 0.9)",
@@ -79,8 +78,7 @@ SOMEWHERE = [
 
 
 def test_sources_that_are_certainly_0_are_named(heat: Callable) -> None:
-    """The last of NOWHERE heats cells that are held. A number 0 is meant; a line that moves may meet a
-    cell."""
+    """A number 0 is meant; a line that moves may meet a cell."""
     held = [{"shape": "rectangle", "x": [0.4, 0.6], "y": [0, 1], "temperature": 1.0}]
     sources = [{"power": power} for power in [*NOWHERE, *SOMEWHERE]]
     found = heat(region=held, source=sources, initial={"temperature": 300.0}).warnings
@@ -388,7 +386,7 @@ HOT, COOL = {"temperature": 300.0}, {"left": {"kind": "temperature", "value": 28
 THERMOSTATS = {
     "1e5*(T < 330)": "at T = 330",
     "where(T >= 290, 0, 1e5)*(x > 0.9)*(y > 0.9)": "at T = 290",
-    "1e5*(t < 0.005)*floor(T/400)": "at T = 400",
+    "1e5*(t < 0.005)*floor(T/400)": "at T = 400, 800, 1200 and others",
     "1e5*(T < 300 + 10*sin(t))": "as T grows",
 }
 CONTINUOUS = [
@@ -824,3 +822,66 @@ def test_a_jump_that_a_growing_source_comes_to_is_named(heat: Callable, power: s
     (text,) = named(power)
     assert "jumps at T = 400" in text
     assert not named("1e4*(T < 400)")
+
+
+def test_a_source_that_is_idle_does_not_silence_what_is_said_of_others(heat: Callable[..., HeatProblem]) -> None:
+    """A pass of a band as wide as a fifth of a cell, and an edge that changes after the end."""
+    band = {"name": "laser", "power": "1e6*(abs(x - 100*t) < 0.0125)"}
+    later = {"name": "preheat", "power": "1e6*(t > 5)"}
+    left = {"kind": "temperature", "value": "20 + (t > 2)"}
+    alone = heat(source=[band], boundary={"left": left}).warnings
+    both = heat(source=[band, later], boundary={"left": left}).warnings
+    assert any("the source laser changes so much within a cell" in text for text in alone)
+    assert any("`t > 2` in the left edge has no effect" in text for text in alone)
+    (said,) = set(both) - set(alone)
+    assert said.startswith("the source preheat is 0 in every cell")
+    assert set(alone) < set(both)
+
+
+@pytest.mark.parametrize(
+    ("power", "holds_all"),
+    [
+        ("1e6*(hypot(x - 0.5, y - 0.5) < 0.2)", False),
+        ("1e6*(hypot(x - 0.5, y - 0.5) < 0.2)*(t < 0.005)", False),
+        ("1e6", True),
+        ("1e6*x", True),
+    ],
+)
+def test_a_source_in_cells_that_are_held_is_told_so(heat: Callable, power: str, holds_all: bool) -> None:
+    held = {"shape": "circle", "center": [0.5, 0.5], "radius": 5.0 if holds_all else 0.3, "temperature": 300.0}
+    found = heat(source=[{"name": "heater", "power": power}], region=[held]).warnings
+    assert [text.startswith("the source heater heats nothing: it acts only in cells that") for text in found] == [True]
+    free = heat(source=[{"name": "heater", "power": power}], region=[held | {"radius": 0.1}]).warnings
+    assert not [text for text in free if "heats nothing" in text]
+
+
+@pytest.mark.parametrize(
+    "value", ["300 + 1/(t - 0.004)", "300 + (t - 0.0041234)**-1", "300 - 1e-3/abs(t - 0.004)", "300 + x/(y - 400*t*y)"]
+)
+def test_a_pole_is_not_taken_for_a_wrong_unit(heat: Callable, value: str) -> None:
+    (text,) = [
+        text for text in heat(boundary={"top": {"kind": "temperature", "value": value}}).warnings if "zero" in text
+    ]
+    assert "it has a division by" in text or "it has a negative power" in text
+    assert "degC" not in text
+
+
+def test_a_division_that_has_no_pole_is_not_said_to_be_why_a_number_is_below_zero(heat: Callable) -> None:
+    """By interval arithmetic the divisor may be 0."""
+    cold = {"kind": "temperature", "value": "-5 + 1/(t*t - t*1e-3 + 1e-4)*1e-5"}
+    (text,) = heat(boundary={"left": cold}).warnings
+    assert "degC" in text
+    assert "division" not in text
+
+
+def test_all_temperatures_at_which_something_jumps_are_named(heat: Callable[..., HeatProblem]) -> None:
+    material = {"conductivity": "where(T < 2, 1, where(T > 3, 2, 5))", "density": 1.0, "specific_heat": 1.0}
+    power = "".join(f" + (T > {level})" for level in (1, 2, 3, 4, 5))[3:]
+    start, time = {"temperature": "9*x"}, {"end": 1.0, "stepper": "rkl2"}
+    plate = heat(material=material, source=[{"power": power}], initial=start, time=time)
+    source, conductivity = sorted(
+        (text for text in plate.warnings if "jumps" in text), key=lambda text: "source" not in text
+    )
+    assert "jumps at T = 1, 2, 3 and others, which" in source
+    assert "jumps at T = 2 and 3, which" in conductivity
+    assert "a ramp over a few kelvin about each of these temperatures" in conductivity

@@ -245,3 +245,13 @@ def test_a_disc_that_moves_between_the_places_in_cells_is_told_by_its_heat(
     said = re.search(r"about ([\d.]+) times the heat", text)
     assert said is not None
     assert float(said[1]) == pytest.approx(2 * 0.0025 / (math.pi * radius), rel=0.1)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.04, 0.06, 0.1, 0.14, 0.2])
+def test_the_most_that_a_narrow_band_gives_is_told_as_it_is(heat: Callable[..., HeatProblem], share: float) -> None:
+    """A band of a share of a cell's width gives the inverse of that share when it passes the middle of a cell."""
+    half = 0.5 * share / 8
+    p = heat(source=[{"power": f"abs(x - t) < {half}"}], time={"end": 1.0, "dt": 0.002})
+    (said,) = [re.search(r"gives from 0 to ([\d.]+) times its power", text) for text in p.warnings]
+    assert said is not None
+    assert float(said[1]) == pytest.approx(1.0 / share, rel=0.08)

@@ -215,6 +215,19 @@ def test_surroundings_may_be_colder_than_anything_where_heat_does_not_go_by_thei
     assert "a larger emissivity" in str(mistake.help)
 
 
+def test_edges_through_which_a_reference_conducts_are_named(heat: Callable) -> None:
+    """One that is left out is insulated; help for it says what to add, and for a given one what to change."""
+    reference = {"temperature": "300 + 100*(x + y*y)*exp(-t)", "manufactured": True}
+    given = {"left": {"kind": "temperature"}, "right": {"kind": "insulated"}}
+    with pytest.raises(ScenarioError) as caught:
+        heat(reference=reference, time={"end": 1.0}, boundary=given)
+    right, top = caught.value.mistakes  # nothing flows at y = 0
+    assert right.message == "the reference is not insulated at the right edge: its heat flux reaches 100 W/m²"
+    assert right.help == 'write kind = "flux", whose value is derived'
+    assert top.message == "the reference is not insulated at the top edge: its heat flux reaches 200 W/m²"
+    assert top.help == 'write top = {kind = "flux"} under [boundary], whose value is derived'
+
+
 def test_sources_and_edges_are_derived_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same solution on several grids, as in a refinement study: SymPy is asked once for each expression."""
     asked: Counter[tuple] = Counter()

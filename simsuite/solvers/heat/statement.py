@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -178,7 +178,10 @@ def _manufactured(
         return edges, tuple(given)
     for piece in edges.pieces:
         if isinstance(piece.condition, Insulated):
-            mistakes += _not_insulated(piece, flux[str(piece.path[1])], edges.looks(scenario.time.end or 0.0))
+            given_edges = scenario.boundary.model_fields_set
+            mistakes += _not_insulated(
+                piece, flux[str(piece.path[1])], edges.looks(scenario.time.end or 0.0), given_edges
+            )
     mistakes += _not_periodic(scenario, T)
     return replace(edges, pieces=tuple(pieces)), (*given, derived)
 
@@ -198,12 +201,16 @@ def _derived_piece(piece: Piece, T: Expression, flux: Expression) -> Piece:
     return replace(piece, first=flux) if isinstance(piece.condition, Flux) else piece
 
 
-def _not_insulated(piece: Piece, flux: Expression, looks: Sequence[float]) -> list[Mistake]:
+def _not_insulated(
+    piece: Piece, flux: Expression, looks: Sequence[float], given_edges: Collection[str]
+) -> list[Mistake]:
     largest = max(float(np.max(np.abs(flux(x=piece.x, y=piece.y, t=t)))) for t in looks)
     if largest <= 1e-9:
         return []
-    message = f"the reference is not insulated here: its heat flux reaches {largest:.3g} W/m²"
-    return [Mistake((*piece.path, "kind"), message, 'write kind = "flux", whose value is derived')]
+    edge = piece.path[1]
+    message = f"the reference is not insulated at the {edge} edge: its heat flux reaches {largest:.3g} W/m²"
+    kind = 'kind = "flux"' if edge in given_edges else f'{edge} = {{kind = "flux"}} under [boundary]'
+    return [Mistake((*piece.path, "kind"), message, f"write {kind}, whose value is derived")]
 
 
 def _not_periodic(scenario: HeatScenario, T: Expression) -> list[Mistake]:

@@ -28,7 +28,7 @@ def denominated(layout: Layout) -> dict[str, str]:
     long_names = {v.name: v.attrs.get("long_name", "") for v in layout.variables}
     found = dict(_OF_LEVELS) if _OF_LEVELS.keys() <= long_names.keys() else {}
     for v in layout.variables:
-        said = long_names.get(v.name.removesuffix("_standard_error"), "")
+        said = long_names[v.name] + long_names.get(v.name.removesuffix("_standard_error"), "")
         if "(in units of price)" in said:
             found[v.name] = "price" if v.attrs["units"] == "1" else f"price {v.attrs['units']}"
         elif "(per unit of price)" in said:

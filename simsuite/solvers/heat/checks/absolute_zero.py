@@ -11,8 +11,9 @@ import numpy as np
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.expressions.tree import Number, walk
+from simsuite.expressions.tree import Apply, IntegerPower, Node, Number, walk
 from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.checks.not_finite import why_undefined
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, KELVIN, TEMPERATURE, Edges, Piece, below, first_time
 from simsuite.words import cell_in_words
@@ -23,6 +24,7 @@ _USUAL = (
     330.0,
 )  # Temperatures in this range are usual in K; as °C they are unlikely for all of a plate and its surroundings.
 _SEEN = 200.0, 2000.0  # the range of temperatures in K that are written with the .15 of 273.15
+_NOWHERE = -1e6  # a temperature that no wrong unit comes to
 _ROUNDING = 1e-6  # share of the largest temperature by which a step may go below 0 K because of rounding
 _SOME = 1e-3  # share of the largest temperature: a run may come to so much less than 0 K by the error of a method
 _WITHOUT_UNIT = (
@@ -77,8 +79,36 @@ def unit_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     cold = [given for given in _given(scenario, made) if given.lowest < _below_zero(given.highest)]
     if not cold:
         return []
+    end = scenario.time.end or 0.0
+    for given in cold:
+        if given.moves is None:
+            continue
+        f, piece, _ = given.moves
+        why = why_undefined(f, made, end, at_edge=True)
+        if why and (given.lowest < _NOWHERE or _has_pole(f, piece, made.edges.looks(end))):
+            return [f"{given.text} {_is_below(given, end)}: {why}"]
     more = " (and others)" if len(cold) > 1 else ""
-    return [f"{cold[0].text}{more} {_is_below(cold[0], scenario.time.end or 0.0)}, {_WITHOUT_UNIT}"]
+    return [f"{cold[0].text}{more} {_is_below(cold[0], end)}, {_WITHOUT_UNIT}"]
+
+
+def _has_pole(f: Expression, piece: Piece, times: Sequence[float]) -> bool:
+    """Whether a divisor in the condition f of a piece of an edge changes its sign between some of these times."""
+    t = np.array(times)[:, None]
+    for node in walk(f.tree):
+        divisor = _divisor(node)
+        if divisor is None:
+            continue
+        values = Expression.from_tree(divisor, ("x", "y", "t"))(x=piece.x, y=piece.y, t=t)
+        values = np.broadcast_to(values, (t.size, piece.x.size))
+        if np.any((values.min(axis=0) < 0.0) & (values.max(axis=0) > 0.0)):
+            return True
+    return False
+
+
+def _divisor(node: Node) -> Node | None:
+    if isinstance(node, IntegerPower) and node.exponent < 0 and node.exponent % 2:
+        return node.base
+    return node.args[1] if isinstance(node, Apply) and node.op == "/" else None
 
 
 def _below_zero(highest: float) -> float:

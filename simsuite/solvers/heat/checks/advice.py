@@ -40,9 +40,9 @@ _CLOSED, _ROUNDED = 1e-6, 1e-10
 def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
     """One sentence for each thing in the scenario that is probably not meant, although it can be run."""
     jumps = thermostat_warnings(scenario, made, plan.control is not None)
-    idle = idle_warnings(scenario, made)
-    idle += [] if idle else [*moment_warnings(scenario, made, plan), *late_switches(scenario, made)]
-    coarse = [] if idle else coarse_warnings(scenario, made, plan)
+    idle, idle_functions = idle_warnings(scenario, made)
+    idle += [*moment_warnings(scenario, made, plan, idle_functions), *late_switches(scenario, made, idle_functions)]
+    coarse = coarse_warnings(scenario, made, plan, idle_functions)
     unsearched = _unsearched_warnings(plan)
     units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made), *kelvin_warnings(scenario, made)]
     tolerance = [*loose_tolerance(scenario, plan), *strict_tolerance(scenario, plan), *unreachable_rate(scenario, made)]

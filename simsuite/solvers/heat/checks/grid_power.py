@@ -26,6 +26,7 @@ from simsuite.solvers.heat.grid.irregular import GOLDEN
 # looked at in more places where cells are few: in so many at one time, along both axes together.
 _FEW_PARTS, _PARTS = 4, 16
 _PLACES = 1024
+_EXTREMES = 16  # the number of times of the largest quotients, and of the least, at which it is looked at closely
 # the number of times of a run at which a source is looked at first, and the largest number after that
 _FEW_TIMES, _TIMES = 64, 4096
 # For what does not depend on time: the most places in a cell along an axis, and the most in all cells together.
@@ -96,7 +97,7 @@ def grid_power(f: Expression, made: Discretisation, end: float) -> GridPower:
             if missed is not None:
                 return missed
         if max(found.off, found.swing) > _PERHAPS:
-            found = _looked_at(f, pairs, made, acting, parts, _TIMES)
+            found = _looked_at(f, pairs, made, acting, parts, _TIMES, closely=True)
     return found
 
 
@@ -125,9 +126,12 @@ def _looked_at(
     acting: ActingTimes | None,
     parts: int,
     most: int,
+    closely: bool = False,
 ) -> GridPower:
     """The `GridPower` of a source, found with `parts` places in each cell along each axis, at `most` times at most.
-    acting: where these times lie; None for a source that does not depend on time."""
+    acting: where these times lie; None for a source that does not depend on time. closely: whether the power at the
+    times of the least and the largest quotients is computed from many places in each cell, if that does not take long:
+    the few that a mean over all times needs do not show how narrow a source is at one time."""
     looks = parts * (made.nx + made.ny) if pairs is not None else parts**2 * made.nx * made.ny
     times, weights = _times(acting, max(1, min(most, _LOOKS // looks)))
     grid, own = (_powers(f, pairs, made, times, n) for n in (1, parts))
@@ -142,14 +146,20 @@ def _looked_at(
     steady = given / mean if not signed and abs(mean) > _ONE_SIGN * gross else 1.0
     some = np.abs(own) * gross > _COUNTS * float(np.mean(weights * own**2))
     ratios, often = (np.ones(1), np.ones(1)) if signed or not some.any() else (grid[some] / own[some], weights[some])
+    extremes = ratios
+    if closely and pairs is not None and acting is not None and ratios.size > 1:
+        ends = np.argsort(ratios)[[*range(_EXTREMES), *range(-_EXTREMES, 0)]] if ratios.size > 2 * _EXTREMES else ...
+        finer = max(parts, min(_MOST_PARTS, _LOOKS // (2 * _EXTREMES * (made.nx + made.ny))))
+        exact = np.abs(_powers(f, pairs, made, times[:, some][:, ends], finer))
+        extremes = grid[some][ends] / np.where(exact > 0.0, exact, own[some][ends])
     return GridPower(
         given=given,
         own=mean,
         signed=signed,
         off=abs(float(np.mean(weights * (grid - own) / size))),
         error=float(np.std(weights * (grid - steady * own) / size)) / math.sqrt(weights.size),
-        least=float(np.min(ratios)),
-        most=float(np.max(ratios)),
+        least=float(np.min(extremes)),
+        most=float(np.max(extremes)),
         swing=math.sqrt(np.average((ratios - np.average(ratios, weights=often)) ** 2, weights=often)),
     )
 

@@ -28,14 +28,12 @@ _KEYS = {FLUX: "value", CONVECTION: "h", RADIATION: "emissivity"}
 _Range: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
-def idle_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
-    """A sentence for each region or piece of an edge that has no cell, and for each source or edge that heats none."""
-    return [
-        *_regions(scenario, made),
-        *_pieces(scenario, made),
-        *_sources(scenario, made),
-        *_edges(scenario, made),
-    ]
+def idle_warnings(scenario: HeatScenario, made: Discretisation) -> tuple[list[str], frozenset[Expression]]:
+    """A sentence for each region or piece of an edge that has no cell, and for each source or edge that heats none; and
+    the functions of these sources and edges."""
+    sources, edges = _sources(scenario, made), _edges(scenario, made)
+    sentences = [*_regions(scenario, made), *_pieces(scenario, made), *sources.values(), *edges.values()]
+    return list(dict.fromkeys(sentences)), frozenset({*sources, *edges})
 
 
 def _regions(scenario: HeatScenario, made: Discretisation) -> list[str]:
@@ -73,25 +71,33 @@ def _finer(scenario: HeatScenario, cells: str) -> str:
     return f"{cells}, on a plate of {g.lx:g} m by {g.ly:g} m; check that it is given in metres, or take more cells"
 
 
-def _sources(scenario: HeatScenario, made: Discretisation) -> list[str]:
-    end, places = scenario.time.end or 0.0, made.centres
-    return [
-        f"the source {name} is 0 in every cell "
-        + _at_all_times(source.power, made, end, *places, ~made.held, or_else=", or take more cells")
-        for name, source in zip(scenario.source_names, scenario.source)
-        if source.power.names and _is_zero(source.power, made, end)
-    ]
+def _sources(scenario: HeatScenario, made: Discretisation) -> dict[Expression, str]:
+    end, found = scenario.time.end or 0.0, {}
+    free, everywhere = ~np.broadcast_to(made.held, (made.ny, made.nx)), np.ones((made.ny, made.nx), bool)
+    for name, source in zip(scenario.source_names, scenario.source):
+        power = source.power
+        if not (power.names or not free.any()) or not _is_zero(power, made, end, free):
+            continue
+        if made.any_held and not _is_zero(power, made, end, everywhere):
+            found[power] = (
+                f"the source {name} heats nothing: it acts only in cells that a region holds at a temperature; move "
+                "it, or give the region a material in place of a temperature"
+            )
+        elif power.names:
+            when = _at_all_times(power, made, end, *made.centres, free, or_else=", or take more cells")
+            found[power] = f"the source {name} is 0 in every cell {when}"
+    return found
 
 
-def _edges(scenario: HeatScenario, made: Discretisation) -> list[str]:
+def _edges(scenario: HeatScenario, made: Discretisation) -> dict[Expression, str]:
     """A sentence for each flux, heat transfer coefficient and emissivity that is an expression, and 0 on its edge."""
-    end, found = scenario.time.end or 0.0, []
+    end, found = scenario.time.end or 0.0, {}
     for piece in () if scenario.manufactured else made.edges.pieces:
         key, f = _KEYS.get(piece.kind), piece.first
         if key and f.names and _vanishes(f, piece.x, piece.y, *_times_and_temperatures(made, end)).all():
             when = _at_all_times(f, made, end, piece.x, piece.y, np.ones(piece.x.shape, bool))
-            found.append(f"`{key}` of the {piece.path[1]} edge is 0 at all of its points {when}")
-    return list(dict.fromkeys(found))
+            found[f] = f"`{key}` of the {piece.path[1]} edge is 0 at all of its points {when}"
+    return found
 
 
 def _at_all_times(
@@ -139,15 +145,15 @@ def _acts_later(
         return any(np.any(((v < 0.0) | (v > 0.0)) & free[few]) for v in values)
 
 
-def _is_zero(power: Expression, made: Discretisation, end: float) -> bool:
-    """Whether a source certainly gives nothing until `end` in any cell that is not held, whatever its temperature: by
+def _is_zero(power: Expression, made: Discretisation, end: float, cells: np.ndarray) -> bool:
+    """Whether a source certainly gives nothing until `end` in any of these cells (ny, nx), whatever its temperature: by
     interval arithmetic over all times and temperatures."""
     x, y = made.centres
     t, T = _times_and_temperatures(made, end)
     height = max(1, _BLOCK // made.nx)
     for first in range(0, made.ny, height):
         rows = slice(first, first + height)
-        if np.any(~_vanishes(power, x, y[rows], t, T) & ~made.held[rows]):
+        if np.any(~_vanishes(power, x, y[rows], t, T) & cells[rows]):
             return False
     return True
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from simsuite.expressions import Expression
 from simsuite.expressions.formula import formula
 from simsuite.expressions.tree import Apply, Name, Node, Number, walk
 from simsuite.scenario.heat import HeatScenario
@@ -12,8 +13,9 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 _COMPARISONS = ("<", "<=", ">", ">=")
 
 
-def late_switches(scenario: HeatScenario, made: Discretisation) -> list[str]:
-    """A sentence for each comparison of t with a number that is after the end, once for each source and edge."""
+def late_switches(scenario: HeatScenario, made: Discretisation, idle: Collection[Expression] = ()) -> list[str]:
+    """A sentence for each comparison of t with a number that is after the end, once for each source and edge. idle:
+    functions that are known to have no effect at all."""
     end = scenario.time.end
     if scenario.time.steady or end is None or scenario.manufactured:
         return []
@@ -24,6 +26,7 @@ def late_switches(scenario: HeatScenario, made: Discretisation) -> list[str]:
         f"`{formula(node)}` in {name} has no effect, as it changes at t = {at:g} s, after the end of the run at "
         f"{end:g} s: check time.end, in seconds"
         for name, f in named
+        if f not in idle
         for node, at in _switches(f.tree)
         if at > end
     ]

@@ -4,7 +4,7 @@ arithmetic does not show that they are always 0."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,15 +26,19 @@ _CONSTANT = ("floor", "ceil", "//", "sign", "step", "<", "<=", ">", ">=")  # fun
 _MOST = 1 << 24  # the most values of a source that are looked at
 
 
-def moment_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
+def moment_warnings(
+    scenario: HeatScenario, made: Discretisation, plan: Plan, idle: Collection[Expression] = ()
+) -> list[str]:
     """A sentence for each comparison of times that holds at single moments, and for each other source that is 0 at all
-    times that are looked at."""
+    times that are looked at. idle: functions that are known to have no effect."""
     if scenario.time.steady or scenario.time.end is None:
         return []
     end = scenario.time.end
     times = _times(end, plan.changes)
     found = []
     for name, f, x, y in _data(scenario, made):
+        if f in idle:
+            continue
         equal = next((node for node in equations(f.tree, "t") if not _holds(node, times, x, y)), None)
         if equal is not None:
             found.append(

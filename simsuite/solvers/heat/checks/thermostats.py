@@ -8,7 +8,8 @@ Where the steady state is asked for, a cell beside such a temperature may have n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ _MOST = 512  # the most cells along each axis in which sources are looked at
 # the widths in kelvin of the ramps that are proposed in place of jumps, of sources and of conductivities
 _HALF, _FEW = 0.5, 5.0
 _WIDER = 16  # how many times the bounds of temperatures are widened at most, by what sources give between them
+_NAMED = 3  # how many temperatures at which a function jumps are named
 _JUMP = 1e-9  # share of the largest power: a smaller difference is rounding and no jump
 _CANNOT_END = "which cells that come to it pass at times of their own: steps cannot end there"
 
@@ -52,18 +54,19 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
     found = []
     for name, source in zip(scenario.source_names, scenario.source):
         if source.power.depends_on("T"):
-            jump = next(_jumps(source.power, made, scenario.time.end), None)
-            if jump is not None:
-                found.append(_words(name, jump, controlled))
-    jumps = (jump for k in conductivities(scenario) for jump in _jumps(k, made, scenario.time.end))
-    jump = next(jumps, None)
-    if jump is not None:
+            jumps = list(islice(_jumps(source.power, made, scenario.time.end), _NAMED + 1))
+            if jumps:
+                found.append(_words(name, jumps, controlled))
+    all_jumps = (jump for k in conductivities(scenario) for jump in _jumps(k, made, scenario.time.end))
+    jumps = list(islice(all_jumps, _NAMED + 1))
+    if jumps:
         off = "so results are off by about what flows differently in one step"
         if controlled:
             off = "so that steps that control their error become short there"
+        about = "that temperature" if len(jumps) == 1 else "each of these temperatures"
         found.append(
-            f"the conductivity jumps {_at(jump)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin about that "
-            f"temperature, such as {_ramp(jump, _FEW, True)}"
+            f"the conductivity jumps {_at(*jumps)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin about "
+            f"{about}, such as {_ramp(jumps[0], _FEW, True)}"
         )
     return found
 
@@ -106,9 +109,9 @@ def conductivities(scenario: HeatScenario) -> Iterator[Expression]:
     yield from (part for part in dict.fromkeys(expressions) if part.depends_on("T"))
 
 
-def _words(name: str, jump: Jump, controlled: bool) -> str:
-    own = f"the source {name} jumps {_at(jump)}, {_CANNOT_END}"
-    ramp = f"make it a ramp, such as {_ramp(jump)}"
+def _words(name: str, jumps: Sequence[Jump], controlled: bool) -> str:
+    own = f"the source {name} jumps {_at(*jumps)}, {_CANNOT_END}"
+    ramp = f"make it a ramp, such as {_ramp(jumps[0])}"
     if not controlled:
         return f"{own}, so results are off by about what it heats in one step; {ramp}"
     return (
@@ -136,8 +139,13 @@ def _near(where: float) -> float:
     return where if abs(where) > 1e-300 else 0.0
 
 
-def _at(jump: Jump) -> str:
-    return "as T grows" if math.isnan(jump.at) else f"at T = {_near(jump.at):g}"
+def _at(*jumps: Jump) -> str:
+    """Where a function jumps: the first few temperatures, as far as they are known."""
+    known = [f"{_near(at):g}" for at in dict.fromkeys(jump.at for jump in jumps) if not math.isnan(at)]
+    if not known:
+        return "as T grows"
+    *first, last = [*known[:_NAMED], "others"] if len(known) > _NAMED else known
+    return f"at T = {', '.join(first)} and {last}" if first else f"at T = {last}"
 
 
 def why_jumping(scenario: HeatScenario, made: Discretisation, reached: tuple[float, float]) -> tuple[str, str] | None:
