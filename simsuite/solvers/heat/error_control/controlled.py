@@ -30,6 +30,7 @@ from simsuite.solvers.heat.error_control.method_choice import ADI_TAKES, MORE_TA
 from simsuite.solvers.heat.error_control.missed_kinks import MissedKinks, kinks
 from simsuite.solvers.heat.error_control.pieces import Pieces
 from simsuite.solvers.heat.error_control.runaway import Runaway
+from simsuite.solvers.heat.error_control.stable_step import StableStep
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
@@ -122,6 +123,7 @@ class ControlledStepper(FieldStepper):
             self._contrasts = Contrasts(made, plan.dips, clock.times[-1])
             fields = self.views[_LASTING], self.views[_ROOM]
             self._companion = Companion(made, backend, stages, self._adi, (_FIRST, _SECOND), self._kept, *fields)
+        self._stable = StableStep(made, safe, clock.times[-1])
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")
@@ -217,7 +219,7 @@ class ControlledStepper(FieldStepper):
         self._save()
         for attempt in range(_ATTEMPTS):
             method = self._method
-            longest = longest_step(MOST_STAGES, self._plan.safe) if method == "rkl2" else math.inf
+            longest = longest_step(MOST_STAGES, self._safe) if method == "rkl2" else math.inf
             wanted = longest if control.lost else min(control["dt"], longest)
             steps = max(1, math.ceil((ticks - k) * (span / ticks) / wanted * (1 - 1e-9)))
             taken = max(1, (ticks - k) // steps)
@@ -272,7 +274,12 @@ class ControlledStepper(FieldStepper):
         return self._plan.methods[-1 if self.control["adi"] else 0]
 
     def _stages(self, dt: float) -> int:
-        return stages_for(dt, self._plan.safe)
+        return stages_for(dt, self._safe)
+
+    @property
+    def _safe(self) -> float:
+        """The longest stable explicit step at all temperatures so far, s."""
+        return self._stable.at(self.control["low"], self.control["high"])
 
     def _look(self, t: float, dt: float, last: bool) -> None:
         """Fill the tables for a step of dt from time t on, and use them from now on. Where data jump, their values on

@@ -236,11 +236,14 @@ class Discretisation:
         c = self.inverse_capacity
         return -end * float(np.min(c * lowest)), end * float(np.max(c * highest))
 
-    def rates(self, looks: Sequence[float], end: float = 0.0) -> tuple[float, float]:
+    def rates(
+        self, looks: Sequence[float], end: float = 0.0, within: tuple[float, float] | None = None
+    ) -> tuple[float, float]:
         """(fastest, loss), 1/s: a bound on the fastest decay of a mode by Gershgorin's circles, and the largest rate
         at which a cell loses its own temperature, both until `end`. looks: times at which edges that move are looked
-        at."""
-        bounds = self.temperatures(looks) if self.law is None else self.reach(looks, end)
+        at. within: the temperatures between which conductivities and sources are looked at, by default those that can
+        be foreseen."""
+        bounds = self.temperatures(looks) if self.law is None else within or self.reach(looks, end)
         looked = [(kx, ky) for _, kx, ky in self.conductivities(bounds)]
         kx, ky = functools.reduce(lambda a, b: (np.fmax(a[0], b[0]), np.fmax(a[1], b[1])), looked)
         beta = np.max([self.edges.steepest(t, self.edge_k(kx, ky), bounds[1]) for t in looks], axis=0)
