@@ -20,7 +20,7 @@ from test_resume import HEAT, write
 
 from simsuite.core import Snapshot
 from simsuite.errors import DiskError
-from simsuite.io import results as results_module
+from simsuite.io import results_file as results_module
 from simsuite.io.checkpoint import write_checkpoint
 
 TESTS = Path(__file__).parents[1]
