@@ -134,6 +134,8 @@ class HostBackend(NumbaKernels):
         raise NotImplementedError
 
     def address(self, array: DeviceArray) -> int:
+        if not array.flags.c_contiguous:
+            raise ValueError(f"an array in C order is needed, not one of shape {array.shape}")
         return int(array.ctypes.data)
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:

@@ -13,7 +13,7 @@ from cuda_host import HostCuda, host_cuda
 from sm90 import ptx_of
 
 from simsuite.backends.program import _passed
-from simsuite.solvers.gbm.paths import payoff_arguments
+from simsuite.solvers.gbm.paths import path_arguments, payoff_arguments
 from simsuite.solvers.heat.explicit import arguments as heat
 from simsuite.solvers.structs import Array, Int, Long, Real, layout_of, packed, types_of
 
@@ -39,7 +39,7 @@ class Mixed(NamedTuple):
     stride: Long
 
 
-DECLARED = (heat, payoff_arguments)
+DECLARED = (heat, path_arguments, payoff_arguments)
 STRUCTS = [
     (module, struct)
     for module in DECLARED
@@ -85,7 +85,8 @@ def test_a_struct_is_the_same_in_both_languages(module: object, struct: type, pr
         pytest.skip("this NVRTC does not say where fields of a struct are")
     real = REAL[precision]
     same = checks(struct, layout_of(struct, np.dtype(precision)), real)
-    ptx_of(f"#define REAL {real}\n{source(module)}\n{CHECK}\n{same}")
+    precisions = "".join(f"#define {name} {real}\n" for name in ("REAL", "STATE", "NORMAL"))
+    ptx_of(f"{precisions}{source(module)}\n{CHECK}\n{same}")
 
 
 @pytest.mark.parametrize("module", DECLARED, ids=lambda module: module.__name__)

@@ -15,6 +15,7 @@ from simsuite.core import Backend, Program
 from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_paths
 from simsuite.solvers.gbm.american.regression_launches import learn_by_program
 from simsuite.solvers.gbm.paths.kernels import continuous
+from simsuite.solvers.gbm.paths.path_arguments import Market, Points
 from simsuite.solvers.gbm.paths.payoff_launches import ProgramPayoffs, payoffs_programs
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.portfolio_launches import ProgramPortfolio
@@ -26,6 +27,7 @@ from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 from simsuite.solvers.gbm.sobol import sobol_tables
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
+from simsuite.solvers.structs import packed
 
 PATHS = Path(__file__).parent / "kernels" / "paths.cu"
 MOMENTS = Path(__file__).parents[1] / "statistics" / "moments.cu"
@@ -145,9 +147,7 @@ class NvrtcLaunches:
         payoffs_programs(plan, backend)  # started here to be compiled beside the others
         self.seen = seen_by(plan, backend, arrays["x"])
         made = tables(plan, plan.normal) | sobol_tables.program_tables(plan)
-        self._tables = {name: backend.array(a) for name, a in made.items()}
-        replicates, whole, each = plan.numbering
-        self._numbering = np.uint32(replicates), np.uint64(whole), np.uint32(each)
+        self._tables = {name: backend.array(np.ascontiguousarray(a)) for name, a in made.items()}
         self._end_growth = backend.array(plan.end_growth)
         self._marks = marks(plan.frame_steps[1:], plan.block)
         self._marks_table = backend.array(_with_end(self._marks))
@@ -198,24 +198,21 @@ class NvrtcLaunches:
         threads, width = int(macros["THREADS"]), 1 + plan.antithetic
         lanes = most_threads(n, plan.numbering) if plan.uses_sobol else -(-n // (width * int(macros["EACH"])))
         launcher = program.launcher("advance", -(-lanes // threads), threads)
-        market = [tables[name] for name in ("mix", "scale", "centre", "growth", "due")]
-        market.append(np.int32(tables["due"].size))
-        market += [tables[name] for name in ("bridges", "dividend_drops", "levels", "drift", "jumps", "thresholds")]
-        market.append(np.int32(tables["thresholds"].shape[1]))
-        market += [tables[name] for name in ("cash", "policy_row", "rules")]
-        points = (
-            [tables[name] for name in ("opened", "weights", "inside", "points", "offset")] if plan.uses_sobol else []
-        )
+        own = {name: tables[name] for name in Market._fields if name in tables}
+        sizes = {"length": tables["due"].size, "n_thresholds": tables["thresholds"].shape[1]}
+        given = [packed(self._backend, Market(**own, **sizes, n_steps=plan.n_steps), plan.dtype)]
         if plan.uses_sobol:
-            points += [np.int32(tables["opened"].size), *self._numbering]
+            replicates, whole, each = plan.numbering
+            bridge = {name: tables[name] for name in Points._fields if name in tables}
+            points = Points(**bridge, blocks=bridge["opened"].size, replicates=replicates, each=each, whole=whole)
+            given.append(packed(self._backend, points, plan.dtype))
 
         def launch(
             x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, looks: Any
         ) -> None:  # fmt: skip
             launcher(
                 x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), plan.seed,
-                np.int32(begin), np.int32(end), looks, np.int32(plan.n_steps), *market,
-                *points,
+                np.int32(begin), np.int32(end), looks, *given,
             )  # fmt: skip
 
         return launch

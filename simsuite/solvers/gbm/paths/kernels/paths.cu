@@ -11,6 +11,7 @@
 // least). For Sobol points also SOBOL (1), GROUP (see numbering.py) and STACK (see sobol.cuh). SUMMED (1): steps are two of
 // those whose normals are drawn.
 
+#include "../path_arguments.cuh"
 #include "kinds.cuh"
 #include "../../random_numbers/normals.cuh"
 #include "../../random_numbers/philox.cuh"
@@ -18,8 +19,6 @@
 #include "cash_dividends.cuh"
 #include "jumps.cuh"
 
-typedef STATE state;
-typedef NORMAL normal;
 #include "sources.cuh"
 
 constexpr int STEPS = Normals<normal>::PER_BLOCK;
@@ -244,15 +243,16 @@ __device__ __forceinline__ void pass(Path (&paths)[EACH][SIGNS], Source& source,
   if (DENSE) rows.keep(seen, valid);
 }
 
-extern "C" __global__ void __launch_bounds__(BOUNDS)
-advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
+// What `advance` does. NVRTC believes in __restrict__ of arguments of functions, and not of fields of a struct.
+__device__ __forceinline__ void
+advance_paths(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
         unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, int n_steps,
         const normal* __restrict__ mixing, const normal* __restrict__ scale, const normal* __restrict__ centre,
         const normal* __restrict__ growth, const unsigned* __restrict__ due, int length,
         const normal* __restrict__ bridges, const normal* __restrict__ dividend_drops, const state* __restrict__ levels,
         const normal* __restrict__ drift, const normal* __restrict__ jumps,
         const unsigned long long* __restrict__ thresholds, int n_thresholds, const normal* __restrict__ cash,
-        const int* __restrict__ policy_row, const normal* __restrict__ rules POINTS) {
+        const int* __restrict__ policy_row, const normal* __restrict__ rules RESTRICTED) {
 #if SOBOL
   const Place place({replicates, whole, each}, first, n, blockIdx.x * THREADS + threadIdx.x);
   const unsigned i = place.column;
@@ -321,4 +321,12 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
     for (int k = 0; k < COUNT; k++)
       if (functionals[k].kind != NOTHING) f[k * room + at + t] = path.f[k];
   }
+}
+
+extern "C" __global__ void __launch_bounds__(BOUNDS)
+advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
+        unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, Market m POINTS) {
+  advance_paths(x, f, seen, n, room, first, seed, begin, end, marks, m.n_steps, m.mix, m.scale, m.centre, m.growth, m.due,
+                m.length, m.bridges, m.dividend_drops, m.levels, m.drift, m.jumps, m.thresholds, m.n_thresholds, m.cash,
+                m.policy_row, m.rules FIELDS);
 }

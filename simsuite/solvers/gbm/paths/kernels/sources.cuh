@@ -5,12 +5,16 @@
 #include "../../sobol/sobol.cuh"
 typedef Bridge<normal, ASSETS> Source;  // of random numbers
 constexpr bool FULL = true;              // principal components are in all assets
-#define POINTS                                                                                                       \
+#define POINTS , Points q
+#define RESTRICTED                                                                                                   \
   , const int *__restrict__ opened, const Weights<normal> *__restrict__ weights,                                     \
       const Weights<normal> *__restrict__ inside, const uint2 *__restrict__ points,                                  \
       const normal *__restrict__ offset, int blocks, unsigned replicates, unsigned long long whole, unsigned each
+#define FIELDS , q.opened, q.weights, q.inside, q.points, q.offset, q.blocks, q.replicates, q.whole, q.each
 #else
 typedef const Philox Source;
 constexpr bool FULL = false;  // a Cholesky factor
 #define POINTS
+#define RESTRICTED
+#define FIELDS
 #endif

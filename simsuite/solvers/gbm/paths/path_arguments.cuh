@@ -1,8 +1,8 @@
-// What paths.cu takes besides paths. path_arguments.py says what it is, in the same order. Pointers in a struct are not
-// __restrict__: what no kernel writes is read by __ldg.
+// What paths.cu takes besides paths. path_arguments.py says what it is, in the same order.
 
 typedef STATE state;
 typedef NORMAL normal;
+template <typename real> struct Weights;
 
 struct Market {
   const normal* mix;
@@ -20,4 +20,15 @@ struct Market {
   const int* policy_row;
   const normal* rules;
   int length, n_thresholds, n_steps;
+};
+
+struct Points {
+  const int* opened;
+  const Weights<normal>* weights;
+  const Weights<normal>* inside;
+  const uint2* points;
+  const normal* offset;
+  int blocks;
+  unsigned replicates, each;
+  unsigned long long whole;
 };
