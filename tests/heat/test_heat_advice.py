@@ -885,3 +885,20 @@ def test_all_temperatures_at_which_something_jumps_are_named(heat: Callable[...,
     assert "jumps at T = 1, 2, 3 and others, which" in source
     assert "jumps at T = 2 and 3, which" in conductivity
     assert "a ramp over a few kelvin about each of these temperatures" in conductivity
+
+
+@pytest.mark.parametrize("wrong", [None, 0, 2])
+def test_the_conductivity_that_is_wrong_is_the_one_that_is_shown(heat: Callable, wrong: int | None) -> None:
+    """Of a plate, or of one of its regions, the second of which keeps the conductivity of the plate."""
+    laws = ["2 - 1e-3*T" if part == wrong else "2 + 1e-3*T" for part in (None, 0, 2)]
+    regions = [
+        {"shape": "rectangle", "x": [0, 0.3], "y": [0, 1], "conductivity": laws[1]},
+        {"shape": "rectangle", "x": [0.3, 0.6], "y": [0, 1], "density": 5.0},
+        {"shape": "rectangle", "x": [0.8, 1], "y": [0, 1], "conductivity": laws[2]},
+    ]
+    material = {"conductivity": laws[0], "density": 1.0, "specific_heat": 1.0}
+    with pytest.raises(ScenarioError) as caught:
+        heat(material=material, region=regions, initial={"temperature": "2100 + 10*x"})
+    (mistake,) = caught.value.mistakes
+    assert mistake.path == (("material", "conductivity") if wrong is None else ("region", wrong, "conductivity"))
+    assert mistake.message.startswith("must not be negative, but is -0.1")

@@ -232,6 +232,8 @@ def _bad_laws(scenario: HeatScenario, made: Discretisation, looks: Sequence[floa
     if made.law is None:
         return []
     key = "diffusivity" if scenario.material.alone else "conductivity"
+    regions = [("region", i, key) for i, region in enumerate(scenario.region) if region.k_parts is not None]
+    places: list[Place] = [("material", key), *regions]  # numbered as in `Law`
     for T, *fields in made.conductivities(made.temperatures(looks)):
         for k in fields:
             few = np.broadcast_to(distinct(k), distinct(k).shape)
@@ -241,7 +243,8 @@ def _bad_laws(scenario: HeatScenario, made: Discretisation, looks: Sequence[floa
                 must = "must not be negative" if value < 0 else "must be a finite number"
                 message = f"{must}, but is {value:.4g} at T = {T:.6g}"
                 help = "looked at between the least and the largest of initial, edge and ambient temperatures"
-                return [Mistake(("material", key), message, help)]
+                number = int(np.broadcast_to(distinct(made.law.which), few.shape)[tuple(bad[0])])
+                return [Mistake(places[number - 1], message, help)]
     return []
 
 
