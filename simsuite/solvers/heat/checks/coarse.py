@@ -31,7 +31,7 @@ _BURSTS = 0.5
 
 
 def coarse_warnings(
-    scenario: HeatScenario, made: Discretisation, plan: Plan, idle: Collection[Expression] = ()
+    scenario: HeatScenario, made: Discretisation, plan: Plan, idle: Collection[Expression]
 ) -> list[str]:
     """A sentence for each edge and source that changes by much within a step of a given dt, and for each source that
     changes by much within a cell. idle: functions that are known to have no effect."""

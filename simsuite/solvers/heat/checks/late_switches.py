@@ -13,7 +13,7 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 _COMPARISONS = ("<", "<=", ">", ">=")
 
 
-def late_switches(scenario: HeatScenario, made: Discretisation, idle: Collection[Expression] = ()) -> list[str]:
+def late_switches(scenario: HeatScenario, made: Discretisation, idle: Collection[Expression]) -> list[str]:
     """A sentence for each comparison of t with a number that is after the end, once for each source and edge. idle:
     functions that are known to have no effect at all."""
     end = scenario.time.end

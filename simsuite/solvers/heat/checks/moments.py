@@ -27,7 +27,7 @@ _MOST = 1 << 24  # the most values of a source that are looked at
 
 
 def moment_warnings(
-    scenario: HeatScenario, made: Discretisation, plan: Plan, idle: Collection[Expression] = ()
+    scenario: HeatScenario, made: Discretisation, plan: Plan, idle: Collection[Expression]
 ) -> list[str]:
     """A sentence for each comparison of times that holds at single moments, and for each other source that is 0 at all
     times that are looked at. idle: functions that are known to have no effect."""

@@ -26,7 +26,7 @@ class StableStep:
         self._made, self._safe, self._end = made, safe, end
         self._looks = made.edges.looks(end)
         self._foreseen = (-math.inf, math.inf)
-        if made.law is not None and math.isfinite(safe):
+        if made.law is not None and math.isfinite(safe) and any(f.depends_on("T") for f in made.sources):
             with np.errstate(all="ignore"):
                 self._foreseen = made.reach(self._looks, end)
         self._known: dict[tuple[int, int], float] = {(0, 0): safe}
