@@ -10,6 +10,7 @@
 #define __global__
 #define __host__
 #define __device__
+#define __grid_constant__
 #define __forceinline__ inline
 #define __restrict__
 #define __constant__ static const

@@ -5,7 +5,7 @@
 #include "../../sobol/sobol.cuh"
 typedef Bridge<normal, ASSETS> Source;  // of random numbers
 constexpr bool FULL = true;              // principal components are in all assets
-#define POINTS , Points q
+#define POINTS , const __grid_constant__ Points q
 #define RESTRICTED                                                                                                   \
   , const int *__restrict__ opened, const Weights<normal> *__restrict__ weights,                                     \
       const Weights<normal> *__restrict__ inside, const uint2 *__restrict__ points,                                  \
