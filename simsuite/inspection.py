@@ -59,7 +59,7 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     over = found["status"] == "complete" and found.get("solver") != "gbm"
     about = None if over else read_about(run.path)
     found["checkpoint_step"] = None if about is None else about[1].get("steps", about[0])
-    if about is not None and found["status"] == "killed":
+    if about is not None and found["status"] in ("running", "killed"):
         found |= _later(found, found["checkpoint_step"], about[1].get("time"))
     found["checkpoint"] = None if about is None else _checkpoint(*about)
     if found["status"] in ("killed", "stopped", "failed") and run.scenario.exists():
@@ -115,11 +115,12 @@ def _read_metadata(name: str, item: h5py.Group | h5py.Dataset) -> None:
 
 
 def _later(found: Mapping[str, Any], steps: int, at: Any) -> dict[str, Any]:
-    """The position of a run that was killed, by its newest checkpoint, if that is later than its last note on its
-    progress."""
+    """The position of a run by its newest checkpoint, if that is later than its last note on its progress."""
     if found.get("solver") == "gbm" or at is None or not found.get("end") or steps <= found.get("steps", steps):
         return {}
-    return {"steps": steps, "time": at, "percent": 100.0 * at / found["end"], "seconds_left": None}
+    position = {"steps": steps, "time": at, "percent": max(100.0 * at / found["end"], found.get("percent", 0.0))}
+    # how long it takes was told at the note, less than a second ago, where it goes on
+    return position if found["status"] == "running" else position | {"seconds_left": None}
 
 
 def runs_in(directory: Path) -> list[RunDirectory]:

@@ -76,7 +76,10 @@ def start() -> Path:
 def launch_of(kernel: str, parameters: str) -> str:
     """The function that starts a kernel with arguments at the places in an array."""
     plain = parameters.replace(" POINTS", "")  # what programs for paths take of Sobol points
-    types = [p.rpartition(" ")[0].replace("__restrict__", "").replace("__grid_constant__", "") for p in map(str.strip, plain.split(","))]
+    types = [
+        p.rpartition(" ")[0].replace("__restrict__", "").replace("__grid_constant__", "")
+        for p in map(str.strip, plain.split(","))
+    ]
     return LAUNCH % (kernel, kernel, ", ".join(f"*({t}*)a[{i}]" for i, t in enumerate(types)))
 
 

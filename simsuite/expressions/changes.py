@@ -54,7 +54,7 @@ def searched_changes(
     alone, if that is another number."""
     points = points or {}
     found, complete = [np.zeros(0)], True
-    for part in dict.fromkeys(_deciding(tree, name, {name, *points})):
+    for part in dict.fromkeys(deciding(tree, name, {name, *points})):
         others = sorted(names_in(part) - {name})
         own = np.broadcast_arrays(*(points[other] for other in others))
         if len(others) == 1:
@@ -80,8 +80,9 @@ def jumping(tree: Node, name: str) -> Iterator[Node]:
                 yield Apply("//", node.args)
 
 
-def _deciding(tree: Node, name: str, known: set[str]) -> Iterator[Node]:
-    """The decisions in an expression, such as comparisons, as functions that are constant but for jumps."""
+def deciding(tree: Node, name: str, known: set[str]) -> Iterator[Node]:
+    """The decisions in an expression, such as comparisons, as functions that are constant but for jumps. known: the
+    variables that they may depend on, besides the one by which they jump."""
     yield from (part for part in jumping(tree, name) if names_in(part) <= known)
     for node in walk(tree):
         if not isinstance(node, Apply) or names_in(node) != {name}:

@@ -31,6 +31,14 @@ def summands(tree: Node, name: str) -> list[Node]:
     return list(found) if len(found) <= MOST else [tree]
 
 
+def addends(tree: Node, name: str) -> list[Node]:
+    """What an expression is the sum of, as far as it depends on the variable, each without factors that do not."""
+    if sum(1 for _ in walk(tree)) > _LARGEST:
+        return [tree]
+    found = _parts(tree, name)
+    return found if len(found) <= MOST else [tree]
+
+
 def _parts(node: Node, name: str) -> list[Node]:
     if name not in names_in(node):
         return []

@@ -79,6 +79,9 @@ def test_a_run_tells_others_how_far_it_is_and_where_it_was_killed(say: Say, unde
     for words in ("running", f"process {under_way.pid} on {socket.gethostname()}", "step ", " of 1000 s)", "%", "left"):
         assert words in shown
     assert say("info", "runs", "--json")["runs"][0]["status"] == "running"
+    for _ in range(5):
+        looked = say("info", "runs/long", "--json")
+        assert looked["steps"] >= looked["checkpoint_step"], "a run is not said to be behind its own checkpoint"
     refused = say("run", "long.toml", "--device", "cpu")
     assert refused.returncode == 2
     assert f"another simsuite is running in runs/long (process {under_way.pid}" in refused.stderr

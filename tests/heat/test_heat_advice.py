@@ -501,15 +501,17 @@ def test_ramps_about_zero_have_no_signs_too_many(heat: Callable) -> None:
 )
 def test_conductivities_that_jump(heat: Callable[..., HeatProblem], conductivity: Any, said: str | None) -> None:
     material = {"conductivity": conductivity, "density": 1.0, "specific_heat": 1.0}
-    problem = heat(
-        material=material,
-        initial={"temperature": "5*cos(x)"},
-        boundary={"left": {"kind": "temperature", "value": -4.0}},
-        time={"end": 1.0, "stepper": "rkl2"},
-    )
+    rest = {
+        "initial": {"temperature": "5*cos(x)"},
+        "boundary": {"left": {"kind": "temperature", "value": -4.0}},
+        "time": {"end": 1.0, "stepper": "rkl2"},
+    }
+    problem = heat(material=material, **rest)
     told = [text for text in problem.warnings if "conductivity jumps" in text]
     assert [said in text for text in told] == [True] if said else not told
     assert (problem.steps_expected[1] is None) == bool(said)  # cells that stay at the jump take steps without number
+    alone = heat(material={"diffusivity": conductivity}, **rest).warnings
+    assert any("the diffusivity jumps at T" in text for text in alone) == bool(said)
     ramps = {0.0: "min(1, max(0, (2.5 - T)/5)) for (T < 0)", 3.0: "min(1, max(0, (5.5 - T)/5)) for (T < 3)"}
     if said:  # one is 1.2 above the jump and the other one below: both are said as the comparison is written
         level = 3.0 if "T = 3" in said else 0.0

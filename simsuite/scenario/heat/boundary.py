@@ -172,19 +172,17 @@ class Boundary(Section):
     @model_validator(mode="after")
     def _check(self) -> Boundary:
         mistakes = [found for edge in EDGES for found in self._misplaced(edge)]
-        for a, b in (("left", "right"), ("bottom", "top")):
-            if self._is_periodic(a) != self._is_periodic(b):
-                one, other = (a, b) if self._is_periodic(a) else (b, a)
-                mistakes.append(
-                    Mistake(
-                        (one, "kind"),
-                        f"the {one} edge is periodic but the {other} edge is not",
-                        f'write {other} = {{kind = "periodic"}} too',
-                    )
-                )
         if mistakes:
             raise FieldMistake(*mistakes)
         return self
+
+    def pair_mistakes(self) -> Iterator[Mistake]:
+        """Mistakes where one of two opposite edges is periodic and the other is not."""
+        for a, b in (("left", "right"), ("bottom", "top")):
+            if self._is_periodic(a) != self._is_periodic(b):
+                one, other = (a, b) if self._is_periodic(a) else (b, a)
+                message = f"the {one} edge is periodic but the {other} edge is not"
+                yield Mistake(("boundary", one, "kind"), message, f'write {other} = {{kind = "periodic"}} too')
 
     def _misplaced(self, edge: str) -> Iterator[Mistake]:
         value = getattr(self, edge)

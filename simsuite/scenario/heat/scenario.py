@@ -130,6 +130,7 @@ class HeatScenario(Section):
         found = self._probe_mistakes()
         found += region_mistakes(self.region, self.material, g.lx, g.ly)
         found += source_mistakes(self.source)
+        found += self.boundary.pair_mistakes()
         for edge in EDGES:
             found += self.boundary.coverage_mistakes(edge, self.edge_length(edge))
         found += self._derived_mistakes()

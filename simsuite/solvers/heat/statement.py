@@ -27,6 +27,7 @@ from simsuite.solvers.heat.grid.edges import (
     make_edges,
 )
 from simsuite.solvers.heat.grid.sampling import Sampler, distinct
+from simsuite.solvers.heat.grid.single_moments import without_moments
 from simsuite.words import cell_in_words
 
 Place = tuple[str | int, ...]
@@ -43,20 +44,21 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     kx, ky, law = _conductivity(scenario, sampler, inside, T0)
     rho_c = _capacity(scenario, sampler, inside)
     edges = make_edges(scenario)
-    sources = tuple(source.power for source in scenario.source)
+    end = scenario.time.end or 0.0
+    sources = tuple(without_moments(source.power, sampler.x, sampler.y, end) for source in scenario.source)
     if scenario.manufactured:
         edges, sources = _manufactured(scenario, edges, sources, mistakes)
     periodic = (scenario.boundary.periodic_x, scenario.boundary.periodic_y)
     empty = tuple(i for i, cells in enumerate(inside) if not cells.any())
     made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty)
-    looks = edges.looks(scenario.time.end or 0.0)
+    looks = edges.looks(end)
     if not mistakes:
         mistakes += _bad_sources(scenario, made)
         told = {mistake.path for mistake in mistakes}
         mistakes += [mistake for mistake in not_finite_mistakes(scenario, made) if mistake.path not in told]
     if not mistakes:
         coldest = absolute_zero(scenario, edges)
-        mistakes += bad_conditions(edges, scenario.time.end or 0.0, coldest, scenario.manufactured)
+        mistakes += bad_conditions(edges, end, coldest, scenario.manufactured)
         mistakes += too_cold(scenario, made, inside, coldest)
         mistakes += _bad_laws(scenario, made, looks)
     return made

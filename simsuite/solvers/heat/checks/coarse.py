@@ -12,6 +12,7 @@ from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.checks.grid_power import GridPower, grid_power
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.irregular import GOLDEN
+from simsuite.solvers.heat.grid.single_moments import without_moments
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.steppers import is_exact_in_time
 from simsuite.solvers.heat.time_scales.longest_steps import FINEST, LongestSteps
@@ -100,8 +101,9 @@ def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str,
     x, y = (a.ravel()[:: -(-a.size // _POINTS)] for a in made.centres)
     xs, ys = (a.ravel() for a in np.meshgrid(x, y))
     for name, source in zip(scenario.source_names, scenario.source):
-        if source.power.depends_on("t"):
-            yield f"the source {name}", source.power, xs, ys
+        power = without_moments(source.power, xs, ys, scenario.time.end or 0.0)
+        if power.depends_on("t"):
+            yield f"the source {name}", power, xs, ys
 
 
 def _sources_in_cells(scenario: HeatScenario, made: Discretisation, idle: Collection[Expression]) -> Iterator[str]:

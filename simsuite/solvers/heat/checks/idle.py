@@ -10,11 +10,11 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.expressions.formula import formula
 from simsuite.expressions.intervals import bounds_within
+from simsuite.expressions.moments import equations
 from simsuite.expressions.tree import Node, Number, names_in, walk
 from simsuite.scenario.heat import EDGES, HeatScenario, Mask
-from simsuite.solvers.heat.checks.moments import equations
 from simsuite.solvers.heat.grid.discretisation import Discretisation
-from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, RADIATION
+from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, RADIATION, described
 
 # the range of temperatures for which sources are looked at; it is wider where the data go beyond it
 _COLDEST, _HOTTEST = 1.0, 1e4
@@ -93,7 +93,7 @@ def _edges(scenario: HeatScenario, made: Discretisation) -> dict[Expression, str
     """A sentence for each flux, heat transfer coefficient and emissivity that is an expression, and 0 on its edge."""
     end, found = scenario.time.end or 0.0, {}
     for piece in () if scenario.manufactured else made.edges.pieces:
-        key, f = _KEYS.get(piece.kind), piece.first
+        key, f = _KEYS.get(piece.kind), described(piece.condition)[1]
         if key and f.names and _vanishes(f, piece.x, piece.y, *_times_and_temperatures(made, end)).all():
             when = _at_all_times(f, made, end, piece.x, piece.y, np.ones(piece.x.shape, bool))
             found[f] = f"`{key}` of the {piece.path[1]} edge is 0 at all of its points {when}"

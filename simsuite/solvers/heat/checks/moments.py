@@ -4,6 +4,7 @@ arithmetic does not show that they are always 0."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -12,9 +13,11 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.expressions.changes import jumping
 from simsuite.expressions.formula import formula
-from simsuite.expressions.tree import Apply, Node, names_in, walk
+from simsuite.expressions.moments import equations
+from simsuite.expressions.tree import Apply, Name, Number
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.edges import described
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.time_scales.data_stops import data_stops
@@ -22,7 +25,6 @@ from simsuite.solvers.heat.time_scales.data_stops import data_stops
 # the number of irregular times that are looked at, and the most times between changes of the data
 _LOOKS, _BETWEEN = 64, 512
 _CELLS = 16  # the number of cells along each axis in which comparisons are looked at
-_CONSTANT = ("floor", "ceil", "//", "sign", "step", "<", "<=", ">", ">=")  # functions that are constant but for jumps
 _MOST = 1 << 24  # the most values of a source that are looked at
 
 
@@ -42,8 +44,8 @@ def moment_warnings(
         equal = next((node for node in equations(f.tree, "t") if not _holds(node, times, x, y)), None)
         if equal is not None:
             found.append(
-                f"`{formula(equal)}` in {name} holds at single moments only, which steps pass over: write, for a "
-                "second, (t >= 50)*(t < 51) in place of (t == 50)"
+                f"`{formula(equal)}` in {name} holds at single moments only, which steps pass over: "
+                f"{_for_a_time(equal, end)}"
             )
         elif name.startswith("the source") and _is_never_seen(f, made, times) and not _may_act(f, made, plan, end):
             found.append(
@@ -51,6 +53,16 @@ def moment_warnings(
                 "never acts: check its expression"
             )
     return list(dict.fromkeys(found))
+
+
+def _for_a_time(equation: Apply, end: float) -> str:
+    """What to write in place of a comparison that holds at single moments, so that something acts for a hundredth of
+    the run, or less."""
+    at = next((part.value for part in equation.args if isinstance(part, Number)), None)
+    if at is None or Name("t") not in equation.args:
+        return "write, for a second, (t >= 50)*(t < 51) in place of (t == 50)"
+    time = 10.0 ** math.floor(math.log10(0.01 * end))
+    return f"write, for {time:g} s, (t >= {at:g})*(t < {at + time:g}) in place of (t == {at:g})"
 
 
 def _times(end: float, changes: Sequence[float]) -> np.ndarray:
@@ -62,30 +74,17 @@ def _times(end: float, changes: Sequence[float]) -> np.ndarray:
 
 
 def _data(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, Expression, np.ndarray, np.ndarray]]:
-    """The name and the function of everything that may depend on time, with x and y of some of the points where it
-    counts."""
+    """The name and the function, as it is written, of everything that may depend on time, with x and y of some of the
+    points where it counts."""
     for piece in made.edges.pieces:
         few = slice(None, None, -(-len(piece.x) // _CELLS))
-        yield f"the {piece.path[1]} edge", piece.first, piece.x[few], piece.y[few]
-        yield f"the {piece.path[1]} edge", piece.second, piece.x[few], piece.y[few]
+        _, *data = described(piece.condition)
+        for f in data:
+            yield f"the {piece.path[1]} edge", f, piece.x[few], piece.y[few]
     x, y = (a.ravel()[:: -(-a.size // _CELLS)] for a in made.centres)
-    for name, f in zip(scenario.source_names, made.sources):
-        if not f.depends_on("T"):
-            yield f"the source {name}", f, np.tile(x, y.size), np.repeat(y, x.size)
-
-
-def equations(tree: Node, name: str) -> Iterator[Apply]:
-    """The comparisons `==` that contain a variable, but for those of functions that go up in jumps, such as
-    `floor(t)`."""
-    for node in walk(tree):
-        if isinstance(node, Apply) and node.op == "==" and name in names_in(node) and not _goes_by_jumps(node):
-            yield node
-
-
-def _goes_by_jumps(node: Node) -> bool:
-    """Whether a comparison contains a function that is constant between its jumps. `%` is not one: it grows in
-    between."""
-    return any(isinstance(part, Apply) and part.op in _CONSTANT for part in walk(node))
+    for name, source in zip(scenario.source_names, scenario.source):
+        if not source.power.depends_on("T"):
+            yield f"the source {name}", source.power, np.tile(x, y.size), np.repeat(y, x.size)
 
 
 def _may_act(f: Expression, made: Discretisation, plan: Plan, end: float) -> bool:

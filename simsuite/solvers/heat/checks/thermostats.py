@@ -65,7 +65,7 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
             off = "so that steps that control their error become short there"
         about = "that temperature" if len(jumps) == 1 else "each of these temperatures"
         found.append(
-            f"the conductivity jumps {_at(*jumps)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin about "
+            f"{_conducting(scenario)} jumps {_at(*jumps)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin about "
             f"{about}, such as {_ramp(jumps[0], _FEW, True)}"
         )
     return found
@@ -74,7 +74,7 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
 def _steady_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """The sentences of `thermostat_warnings` where the steady state is asked for."""
     named = [(f"the source {name}", f, _HALF, False) for name, f in zip(scenario.source_names, made.sources)]
-    named += [("the conductivity", f, _FEW, True) for f in conductivities(scenario)]
+    named += [(_conducting(scenario), f, _FEW, True) for f in conductivities(scenario)]
     jumping_ones = [part for part in named if part[1].depends_on("T") and next(jumping(part[1].tree, "T"), None)]
     within = steady_reach(made) if jumping_ones else (0.0, 0.0)
     found: dict[str, str] = {}
@@ -100,6 +100,11 @@ def steady_reach(made: Discretisation) -> tuple[float, float]:
     least_h = float(np.min(h[h > 0.0], initial=math.inf))
     side, capacity = max(made.nx * made.dx, made.ny * made.dy), float(np.max(distinct(made.rho_c)))
     return made.reach([0.0], capacity * (side / least_h + (side * side / k if k > 0.0 else 0.0)))
+
+
+def _conducting(scenario: HeatScenario) -> str:
+    """What the scenario gives of how materials conduct."""
+    return "the diffusivity" if scenario.material.alone else "the conductivity"
 
 
 def conductivities(scenario: HeatScenario) -> Iterator[Expression]:
@@ -152,7 +157,7 @@ def why_jumping(scenario: HeatScenario, made: Discretisation, reached: tuple[flo
     """What jumps at a temperature that a run passed, and what to write in its place; None where nothing jumps. reached:
     the least and the largest temperature that the run came to."""
     powers = [source.power for source in scenario.source]
-    kinds = (("a source", powers, _HALF, False), ("the conductivity", conductivities(scenario), _FEW, True))
+    kinds = (("a source", powers, _HALF, False), (_conducting(scenario), conductivities(scenario), _FEW, True))
     for what, functions, width, centred in kinds:
         for f in functions:
             jump = next(_jumps(f, made, scenario.time.end or 0.0, reached), None)

@@ -41,6 +41,7 @@ from simsuite.scenario.heat import (
 )
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
+from simsuite.solvers.heat.grid.single_moments import without_moments
 from simsuite.solvers.heat.grid.spans import extreme_times, most_given
 
 FLUX, TEMPERATURE, CONVECTION, RADIATION = range(4)
@@ -219,13 +220,15 @@ def make_edges(scenario: HeatScenario) -> Edges:
         start += len(x)
         for part in scenario.boundary.segments(edge, scenario.edge_length(edge)):
             here = (along >= part.start) & (along < part.stop)
-            kind, first, second = _described(part.condition)
             if here.any():
+                kind, *data = described(part.condition)
+                first, second = (without_moments(f, x[here], y[here], scenario.time.end or 0.0) for f in data)
                 pieces.append(Piece(kind, numbers[here], x[here], y[here], first, second, part.condition, part.path))
     return Edges(tuple(pieces), g.ny, g.nx, g.lx / g.nx, g.ly / g.ny)
 
 
-def _described(condition: Condition) -> tuple[int, Expression, Expression]:
+def described(condition: Condition) -> tuple[int, Expression, Expression]:
+    """The kind of a condition, and its two data as they are written (see `Piece`)."""
     if isinstance(condition, Temperature):
         return TEMPERATURE, condition.value or ZERO, ZERO
     if isinstance(condition, Flux):

@@ -10,7 +10,9 @@ import numpy as np
 
 from simsuite.core import BESIDE
 from simsuite.expressions import Expression
-from simsuite.expressions.changes import jumping, searched_changes
+from simsuite.expressions.changes import deciding, jumping, searched_changes
+from simsuite.expressions.intervals import bounds_within
+from simsuite.expressions.summands import addends
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, Edges
 
@@ -19,6 +21,7 @@ MOST = 300_000  # the most times; where there are more, none is returned
 MOST_MOVING = 100_000
 _SAME = 1e-12  # share of a run: times that differ by less are the same
 _JUMP = 1e-9  # share of the largest value: a smaller change is no jump
+_HOTTEST = 1e30  # no temperature of a run that can go on is further from 0
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ def data_changes(made: Discretisation, end: float) -> Changes:
     edges, sources = list(_of_edges(made)), list(_of_sources(made))
     moving = [*edges, *sources]
     found = [searched_changes(f.tree, "t", 0.0, end, points, MOST_MOVING, MOST) for f, points in moving]
+    found = [(_acting(f, points, at, end), complete) for (f, points), (at, complete) in zip(moving, found)]
     unsearched = tuple(f.text for (f, _), (_, complete) in zip(moving, found) if not complete)
     at_edges, times = (_together(at for at, _ in some) for some in (found[: len(edges)], found))
     times = np.where(times <= _SAME * end, 0.0, np.where(times >= end * (1 - _SAME), end, times))
@@ -53,6 +57,20 @@ def data_changes(made: Discretisation, end: float) -> Changes:
     jumps = tuple(float(t) for t in near if _jumps(made.edges, float(t), BESIDE * end))
     smooth = set(times.tolist()).difference(jumps)
     return Changes(jumps, tuple(sorted(smooth)), unsearched)
+
+
+def _acting(f: Expression, points: Mapping[str, np.ndarray], times: np.ndarray, end: float) -> np.ndarray:
+    """Those of the times (increasing) around which interval arithmetic does not show what decides there to be without
+    effect: in `(t % 4 < 1)*(t < 20)`, the second factor is 0 whatever the first one does later."""
+    between = 0.5 * (times[1:] + times[:-1])
+    box = {name: (np.array(np.min(at)), np.array(np.max(at))) for name, at in points.items()}
+    box |= {"t": (np.r_[0.0, between], np.r_[between, end]), "T": (np.array(-_HOTTEST), np.array(_HOTTEST))}
+    acts = np.zeros(times.size, bool)
+    for part in addends(f.tree, "t") if times.size else []:
+        if next(deciding(part, "t", {"t", *points}), None) is not None:
+            lower, upper = bounds_within(part, box)
+            acts |= ~(lower == upper)
+    return times[acts]
 
 
 def _together(found: Iterable[np.ndarray]) -> np.ndarray:
