@@ -65,8 +65,8 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
             off = "so that steps that control their error become short there"
         about = "that temperature" if len(jumps) == 1 else "each of these temperatures"
         found.append(
-            f"{_conducting(scenario)} jumps {_at(*jumps)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin about "
-            f"{about}, such as {_ramp(jumps[0], _FEW, True)}"
+            f"{_conducting(scenario)} jumps {_at(*jumps)}, {_CANNOT_END}, {off}; make it a ramp over a few kelvin "
+            f"about {about}, such as {_ramp(jumps[0], _FEW, True)}"
         )
     return found
 
