@@ -1,6 +1,6 @@
-"""Writes the tables of docs/performance.md from what `simsuite bench SOLVER --json` printed.
+"""Writes the tables of docs/performance.md, and of two of its notes, from what `simsuite bench SOLVER --json` printed.
 
-    python docs/tables.py            # replaces the tables in docs/performance.md
+    python docs/tables.py            # replaces the tables in these pages
     python docs/tables.py --print    # prints them
 
 Their sources are docs/notes/bench/heat.json, gbm.json and linear.json. After another measurement copy its JSON there
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-PAGE = HERE / "performance.md"
+NOTES = HERE / "notes"
+PAGES = (HERE / "performance.md", NOTES / "heat_steppers_gpu.md", NOTES / "gbm_paths.md")
 PRECISIONS = ("float64", "float32")
 SMALLEST_PLATE = 1024  # cells along an edge: on smaller ones launches are timed rather than steps
 
@@ -244,7 +245,8 @@ def main() -> None:
     if sys.argv[1:] == ["--print"]:
         print("\n\n".join(f"{name}\n\n{table(name)}" for name in TABLES))
     elif not sys.argv[1:]:
-        PAGE.write_text(replaced(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        for page in PAGES:
+            page.write_text(replaced(page.read_text(encoding="utf-8")), encoding="utf-8")
     else:
         sys.exit(__doc__)
 
