@@ -21,6 +21,7 @@ from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_beyond, possible_range
 from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.checks.too_hot import too_hot
+from simsuite.solvers.heat.checks.unstable import unstable
 from simsuite.solvers.heat.error_control.control_state import NAMES
 from simsuite.solvers.heat.error_control.controlled import CONTROLLED_FIELDS, ControlledStepper
 from simsuite.solvers.heat.explicit.explicit import is_plain
@@ -311,7 +312,9 @@ class HeatProblem:
         if self.scenario.time.steady_tolerance > 0:
             results["steady"] = {"largest_rate": _largest_rate(observed), "reached": self._settled(observed)}
         if "steady" in a:
-            results["steady"] = {"residual": float(a["steady"][0]), "iterations": int(a["steady"][1])}
+            residual, iterations, growth = (float(number) for number in a["steady"])
+            growing = {} if math.isnan(growth) else {"growth_rate": growth}
+            results["steady"] = {"residual": residual, "iterations": int(iterations), **growing}
         if "iteration_change" in a:
             results["iteration_change"] = float(a["iteration_change"][0])
         results |= self._time_error(observed) | self._counts(observed)
@@ -363,7 +366,8 @@ class HeatProblem:
 
     def shortcomings(self, results: Mapping[str, Any], complete: bool = True) -> Sequence[str]:
         own = self.scenario, self.made, results
-        return [*missed_tolerance(*own, self.plan, complete), *open_ledger(*own), *fallen_below(*own), *too_hot(*own)]
+        found = [*missed_tolerance(*own, self.plan, complete), *open_ledger(*own), *fallen_below(*own)]
+        return [*found, *too_hot(*own), *unstable(*own)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
         """Norms of the difference to the reference: its mean absolute value (l1), its root mean square (l2), its

@@ -6,6 +6,7 @@ the step takes 1 s, so that energies are powers, W per metre of depth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,8 +26,8 @@ STEADY_FIELDS = 7  # the number of fields that this stepper takes memory for
 class SteadyStepper(FieldStepper):
     """Solves when it is made, on the host; its step shows the solution. Raises NumericalFailure where there is none.
 
-    Its state and observations also have the array "steady": residual and iterations of the solution, float64, which are
-    0 before the step."""
+    Its state and observations also have the array "steady": residual and iterations of the solution, and the rate at
+    which deviations from it grow (see `stability`), NaN if unknown; float64, and 0 before the step."""
 
     def __init__(
         self,
@@ -41,14 +42,18 @@ class SteadyStepper(FieldStepper):
         self.operator = Operator(made, clock, backend, T.dtype, start.arrays)
         self.edges, self.ledger = self.operator.edges, self.operator.ledger
         super().__init__(made, wanted, clock, backend, start, self, spare=0)
-        self._reports = [backend.array(np.asarray(start.arrays.get("steady", np.zeros(2)), np.float64))]
+        self._reports = [backend.array(np.asarray(start.arrays.get("steady", np.zeros(3)), np.float64))]
         if start.step < clock.end:
-            from simsuite.solvers.heat.steady.steady import solve_steady  # this is slow to import and rarely needed
+            # these are slow to import and rarely needed
+            from simsuite.solvers.heat.steady.stability import growth_rate
+            from simsuite.solvers.heat.steady.steady import solve_steady
 
             solution = solve_steady(made, scenario)
+            grows = growth_rate(made, solution.T)
             self.fields.append(backend.array(solution.T.astype(T.dtype)))
             self.views.append(backend.view(self.fields[1]))
-            self._reports.append(backend.array(np.array([solution.residual, solution.iterations])))
+            report = [solution.residual, solution.iterations, math.nan if grows is None else grows]
+            self._reports.append(backend.array(np.array(report)))
         self._measure.arrays["steady"] = self._reports[0]
 
     @property
