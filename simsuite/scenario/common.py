@@ -121,9 +121,9 @@ class Output(Section):
     samples: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
         None,
         description="number of samples of probes and ledger, first and last included: evenly spaced in time where "
-        "steps are as long as their error allows, otherwise at steps evenly spaced among all; frames that fall between "
-        "them add theirs. Steps whose length is not given (heat) end at each, or are no longer than from one to the "
-        "next, so that many samples make them shorter (default: at frames only)",
+        "steps are as long as their error allows, otherwise at steps evenly spaced among all; frames are sampled, too. "
+        "Steps whose length is not given (heat) end at samples, or are no longer than the time between two, so that "
+        "many samples make them shorter (default: at frames only)",
     )
     checkpoint_minutes: Positive = Field(
         5.0,

@@ -17,7 +17,7 @@ MAX_SHOWN = 50
 WIDTH = 120  # longer lines are cropped around the caret
 TAB = 4
 AS_TOML = "the scenario as TOML"  # what the text of a scenario from Python, a dictionary, is called
-MOST_NUMBERS = 40  # a longer list of numbers in such a text, which nobody has written, is shown cut short
+MOST_NUMBERS = 40  # characters of a list of numbers in such a text, which nobody has written; a longer one is cut short
 _KEPT = 24  # how many of its characters are kept then
 _NUMBER = re.compile(r"[^\s,\[\]]+")
 _NUMBERS = re.compile(r"\[[\[\]\d\s,.eE+-]*,[\[\]\d\s,.eE+-]*\]")
@@ -37,8 +37,8 @@ class Place:
 class Document:
     """What a scenario was made from: its file and the overrides on top, each with the path that it set.
 
-    override_name: what reports put before an override. options: of overrides that were given as an option of a command
-    of their own, by their text, that option: ``{'run.device="gpu"': "--device gpu"}``.
+    override_name: what reports put before an override. options: for overrides that stand for an option of
+    their own, that option, by the text of the override: ``{'run.device="gpu"': "--device gpu"}``.
     """
 
     source: Source

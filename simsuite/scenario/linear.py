@@ -89,7 +89,9 @@ class System(Section):
     )
     input_matrix: Rows | FileRef | None = Field(None, description="B: one row a component, one column an input")
     input: Annotated[list[Input], Field(min_length=1), BeforeValidator(_no_file)] | None = Field(
-        None, description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings one)"
+        None,
+        description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings an "
+        "input_matrix of its own)",
     )
     hold: Literal["zero", "first"] = Field(
         "zero",

@@ -47,9 +47,12 @@ class Rotation(Generator):
 
 
 class Markov(Banded):
-    """Random walk on states in a row, held at both ends: discrete, a chain; continuous, a jump process."""
+    """Random walk on states in a row, which stays instead of leaving it: discrete, a chain; continuous, a jump
+    process."""
 
-    generator: Literal["markov"] = Field(description="a random walk on states in a row, held at both ends")
+    generator: Literal["markov"] = Field(
+        description="a random walk on states in a row; at an end it stays instead of leaving"
+    )
     counted = ("states", 1)
     states: Annotated[int, Field(ge=2, le=SPARSE_LIMIT)] = Field(description="number of states")
     up: Positive = Field(description="to the next state: probability of a step (discrete), rate in 1/s (continuous)")
@@ -85,7 +88,8 @@ class Springs(Banded):
 
 
 class RandomStable(Generator):
-    """A dense symmetric-orthogonal transform of plane rotations that shrink: random, but with a known spectrum."""
+    """H D H, with a random Householder reflection H and, in D, plane rotations times factors below 1: dense, random,
+    and of a known spectrum."""
 
     generator: Literal["random_stable"] = Field(description="a random dense matrix whose eigenvalues are known")
     size: Annotated[int, Field(ge=1, le=SIZE_LIMIT)] = Field(description="number of components")
@@ -142,7 +146,8 @@ class QuantumWalk(Banded):
 
 
 class LatticeWalk(Generator):
-    """A walker on a rectangular lattice, held at its edges (discrete systems only): sparse, five entries a row.
+    """A walker on a rectangular lattice, who stays instead of leaving it (discrete systems only): sparse, five entries
+    a row.
 
     Component y nx + x is the probability that he is at site (x, y).
     """

@@ -73,8 +73,8 @@ class Contract(Section):
 
     @property
     def own_dates(self) -> tuple[str, int | list[float] | None]:
-        """The key of the dates at which the option looks at prices, and their number or their times; None instead of
-        these if it looks at every step or has no such dates."""
+        """What messages call the dates at which the option looks at prices, and their number or their times; None
+        instead of these if it looks at every step or has no such dates."""
         return "dates", None
 
 

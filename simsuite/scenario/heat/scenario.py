@@ -55,7 +55,7 @@ class Probe(Section):
     expected: float | None = Field(
         None, description="published temperature there at the end of the run, K (or °C); `simsuite verify` compares"
     )
-    within: Positive | None = Field(None, description="how far the result may be from it, K; needed with expected")
+    within: Positive | None = Field(None, description="how far the result may be from `expected`, K; needed with it")
 
     @model_validator(mode="after")
     def _expected_within(self) -> Probe:

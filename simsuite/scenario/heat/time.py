@@ -53,7 +53,9 @@ class Time(Section):
         description="length of a time step, s; refused when it is unstable; auto: as long as tolerance allows, with "
         "explicit the longest stable one",
     )
-    tolerance: Positive = Field(1e-5, description='error of time integration that dt = "auto" must reach, relative')
+    tolerance: Positive = Field(
+        1e-5, description='largest error of time integration with dt = "auto", relative to the range of temperatures'
+    )
     steady_tolerance: NonNegative = Field(0.0, description="stop when the largest |dT/dt| falls below, K/s; 0 = off")
     steady: bool = Field(False, description="solve for the steady state at once, without steps in time")
 

@@ -24,7 +24,7 @@ from simsuite.solvers.matmul.programs.recipe import Recipe
 from simsuite.solvers.matmul.programs.steps_of_a_column import steps_of_a_column
 from simsuite.solvers.matmul.trial import Trial
 
-_LAID_OUT = 1.25  # A program's copy of A is at most so many times as large as A, unless A is small_systems.
+_LAID_OUT = 1.25  # A program's copy of A is at most so many times as large as A, unless A is small.
 MOST_ROOM = 227 << 10  # The shared memory of a block on an H100 and an H200, in bytes.
 Make: TypeAlias = Callable[[Backend, Any, int], Product]
 

@@ -24,7 +24,8 @@ STRIP = 2048
 SERIAL = 1 << 16  # With fewer multiplications, waking other threads takes longer than they save.
 _ONE, _TWO, _FOUR = uintp(1), uintp(2), uintp(4)
 _SINGLE, _SEVERAL = (0,), (0,) * 4  # The lengths of these tuples say how many vectors are summed at once.
-_WHOLE, _HALF, _QUARTER, _EIGHTH = (), (0,), (0,) * 2, (0,) * 3  # ones, down to two float32 of 64 bytes
+# The lengths of these tuples say how often vectors of 64 bytes are halved.
+_WHOLE, _HALF, _QUARTER, _EIGHTH = (), (0,), (0,) * 2, (0,) * 3
 _PARTS = 4  # a core's
 _ROW = 4  # The other work for a row takes as long as so many multiplications.
 
@@ -81,7 +82,7 @@ def _column(values, columns, starts, x, shift, base, scale, out, i0, i1):
 @part
 def _task(matrix, X, bias, row, base, scale, out, i0, i1, j0, j1, lanes):
     values, columns, starts = matrix
-    # indices are unsigned: of others each would be looked at whether it counts from the end
+    # indices are unsigned, as each signed one would be tested for being negative
     m, width, lanes = uintp(out.shape[1]), uintp(j1 - j0), uintp(lanes)
     x, flat, above = X.reshape(-1), out.reshape(-1), base.reshape(-1)
     shift = bias[row]

@@ -15,14 +15,14 @@ constexpr double FAR = 1e300;
 __device__ __forceinline__ double value_of(const double* rule, double price) { return fma(rule[0], price, rule[1]); }
 __device__ __forceinline__ double variable(double price) { return CALL ? 1 / price : price; }
 
-// Chebyshev polynomials.
+// t[k] = weight T_k(u), with the Chebyshev polynomials T_k.
 __device__ __forceinline__ void columns(double u, double weight, double (&t)[N]) {
   t[0] = weight, t[1] = weight * u;
 #pragma unroll
   for (int k = 2; k < N; k++) t[k] = fma(2 * u, t[k - 1], -t[k - 2]);
 }
 
-// What all threads of a block found, added up in a fixed order, for the first of them.
+// Adds up what all threads of a block found, in a fixed order, and stores it in parts[block].
 template <int COUNT> __device__ __forceinline__ void add_up(double (&sum)[COUNT], double* parts) {
   __shared__ double of_warps[WARPS][COUNT];
 #pragma unroll
@@ -57,8 +57,8 @@ __device__ __forceinline__ double over_warp(double v, bool largest) {
   return v;
 }
 
-// The inverse of the upper Cholesky factor of a matrix given by its upper triangle, column by column; 0 from the first
-// column on that those before it make up. Returns how many there are before it.
+// The inverse of the upper Cholesky factor of a matrix given by its upper triangle, column by column; columns from the
+// first one on that depends linearly on those before it are 0. Returns the rank.
 __device__ int inverse_factor(const double* products, double* inverse) {
   __shared__ double R[N][N];
   int rank = 0;
@@ -153,7 +153,7 @@ factor(const double* __restrict__ parts, int groups, double* inverse) {
   if (threadIdx.x == 0) inverse_factor(sums, inverse);
 }
 
-// parts[group]: the same of columns that are nearly orthonormal, then their products with what is gained by waiting.
+// parts[group]: products of all pairs of nearly orthonormal columns, then of these columns with the gain by waiting.
 extern "C" __global__ void __launch_bounds__(THREADS)
 project(const state* __restrict__ noise, const double* __restrict__ worth, unsigned n, const double* __restrict__ rule,
         const double* __restrict__ inverse, double* parts) {
@@ -212,7 +212,8 @@ solve(const double* __restrict__ parts, int groups, const double* __restrict__ f
   if (!known) rule[2] = rule[3] = 0;
 }
 
-// worth: what the rule makes of each path from this date on. Nothing yet on the last one, where p = 0.
+// worth: what each path brings by the rules from this date on. Before the last date it is 0, and so is p there: whatever
+// is in the money is exercised.
 extern "C" __global__ void __launch_bounds__(THREADS)
 exercise(const state* __restrict__ noise, unsigned n, const double* __restrict__ rule, double* worth) {
   const unsigned end = min(n, (blockIdx.x + 1) * GROUP);

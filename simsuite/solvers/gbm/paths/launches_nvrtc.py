@@ -36,8 +36,7 @@ SHAPES = ((128, 4), (256, 4), (256, 2), (128, 2))  # threads of a block, blocks 
 CROWDED_SHAPES = ((256, 2, 4), (256, 1, 5))
 DENSE_SHAPES = ((128, 1), (256, 1), (256, 2), (512, 1))
 SOBOL_SHAPES = ((256, 2), (256, 1), (128, 2), (128, 1))  # Sobol points need more registers
-# bytes of a trial's paths, given back afterwards: with fewer, too few blocks of threads would decide; its blocks of
-# steps
+# bytes of a trial's paths, freed afterwards: fewer would leave multiprocessors idle; the blocks of steps of a trial
 _TRIED_BYTES, _TRIED_BLOCKS = 1 << 27, 64
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # threads of a block; blocks on each multiprocessor
 

@@ -21,7 +21,7 @@ from simsuite.solvers.gbm.statistics.quantile_sketch import BITS, FINE, FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
 
 RISK, EXPOSURE = (Path(__file__).parents[1] / "portfolio" / f"{name}.cu" for name in ("risk", "exposure"))
-# the first of the octaves, in units, in which most values of a portfolio are, and the number of these octaves
+# Most values of a portfolio are in these octaves: the exponent of 2 of the first, in the units of values, and how many
 _WINDOW = -6, 8
 _THREADS, _BLOCKS = 256, 4  # threads of a block; blocks on each multiprocessor
 _TALLY_THREADS = 128

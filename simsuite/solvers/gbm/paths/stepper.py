@@ -1,11 +1,11 @@
-"""Geometric Brownian motion, sampled exactly.
+"""Geometric Brownian motion, sampled exactly in law unless the scenario names a scheme with an error in dt.
 
 SDE:        dS_a / S_a = g_a dt + sigma_a dW_a,  dW_a dW_b = rho_ab dt,  g = rate - dividend_yield (or the drift)
 Scheme:     y_a += sigma_a sqrt(dt) / log 2 (L z)_a,  log2(S_a / S_a(0)) = centre_a + y_a,  rho = L L^T (dynamics.py)
             P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), eq. (3.22) to (3.24) and
             section 2.3.3 for the Cholesky factor L.
-Order:      none to speak of: weak and strong error are zero at every step, for any dt. All that is left is the sampling
-            error, O(paths^-1/2), and round-off.
+Order:      of this scheme, none: weak and strong error are zero at every step, for any dt. All that is left is the
+            sampling error, O(paths^-1/2), and round-off. For Euler's and Milstein's scheme see market/schemes.py.
 
 Normals come in blocks of 2 (float64) or 4 (float32) steps of a path, and so does everything: a block is done as a
 whole, even if a run stops amid it, so that no bit depends on where it was cut. Frames amid a block are looked at on the

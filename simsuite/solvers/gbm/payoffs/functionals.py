@@ -13,7 +13,7 @@ MOST_SCHEDULES = 32  # a bit of the table for each
 
 
 class Kind(IntEnum):
-    """Kinds of functionals, numbered as in paths.cu and paths_cpu.py. S is an asset's price, y the noise of its
+    """Kinds of functionals, numbered as in kinds.cuh and paths_cpu.py. S is an asset's price, y the noise of its
     logarithm (dynamics.py)."""
 
     SUM = 1  # the sum of S / S(0)

@@ -1,10 +1,10 @@
-// Instructions that CUDA C++ has no name for: approximations of the special function unit, products of 64 bits, sums over
-// a warp.
+// Single instructions: approximations by the special function unit, whole products of 32-bit numbers, exclusive or over a
+// warp.
 
 #ifndef SPECIAL  // programs may include it by several ways
 #define SPECIAL
 
-// log2(v), to 2^-22 of it.
+// log2(v), to 2^-22 of it, for v between 1/2 and 2 to 2^-22.
 __device__ __forceinline__ float approximate_log2(float v) {
   float y;
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(v));

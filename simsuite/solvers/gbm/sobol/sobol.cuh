@@ -181,7 +181,7 @@ template <typename normal, int COMPONENTS> struct Bridge {
   }
 
 private:
-  // All bits if the lane's own bit of the index is one of a warp's, and set.
+  // All ones if bit number `lane` of the index is 5 or higher, and so the same in a warp, and set; else 0.
   static __device__ __forceinline__ unsigned lane_bit(unsigned point) {
     const unsigned lane = point & 31;
     return lane >= 5 && (point >> lane & 1) ? 0xffffffffu : 0;

@@ -2,9 +2,9 @@
 // scheme, general.py for what is kept where.
 //
 // Compiled at run time, with the macros of tiles.cuh, AHEAD (rows on their way at once), HEATED (1: with sources that
-// stay the same), TERMS (products that the others are), UNIFORM (1: all inner faces conduct alike, and those of an
-// edge), EVEN (1: 1/(ρc) is the same number everywhere), HELD (1: cells are held at a temperature) and COMPENSATED (1:
-// what rounding has lost of the temperatures follows them in memory, see compensated.py).
+// stay the same), TERMS (number of products in x and y that make up the other sources), UNIFORM (1: all inner faces
+// conduct alike, and those of an edge), EVEN (1: 1/(ρc) is the same number everywhere), HELD (1: cells are held at a
+// temperature) and COMPENSATED (1: what rounding has lost of the temperatures follows them in memory, see compensated.py).
 
 #include "../../copies.cuh"
 #include "tiles.cuh"
@@ -19,7 +19,7 @@ struct Field {
   const Sources& sources;
 };
 
-// Of coefficients: of faces to the east and to the north, 1/(ρc), source.
+// Kinds of coefficients: conductances of faces to the east and to the north, 1/(ρc), source.
 constexpr int KINDS = 2 * !UNIFORM + !EVEN + HEATED;
 constexpr int PLANES = COMPENSATED ? 2 : 1;  // of the field
 constexpr int ROWS = (AHEAD + 1) * PLANES, RING = DEPTH + AHEAD;  // kept of the field, and of the coefficients
@@ -123,7 +123,7 @@ __device__ __forceinline__ void sweep(const Field& f, const Edges& e, const Tile
   };
   look_up_y(begin);
 
-  // The row that arrived last, what flows into it from below, negative, and what rounding has lost of it.
+  // The row that arrived last, minus what flows into it from below, and what rounding has lost of it.
   real c[DEPTH][K], below[DEPTH][K], lost[DEPTH][K];
 #pragma unroll
   for (int t = 0; t < DEPTH; t++)

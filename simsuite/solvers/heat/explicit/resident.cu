@@ -2,9 +2,9 @@
 // resident.py for how the work is laid out.
 //
 // Compiled at run time, with macros: REAL (float or double), DEPTH (steps between exchanges), LANE (neighbouring cells of
-// a row that a lane holds), TOGETHER (of which so many are loaded at once), ROWS (of them), WARPS (a block, one above the
-// other), EARLY (1 where there are registers to compute ahead), COMPENSATED (0 or 1: what rounding has lost of the
-// temperatures follows them in memory, see compensated.py). The grid is as large as a block or larger.
+// a row that a lane holds), TOGETHER (cells of these that are loaded at once), ROWS (rows of cells of a warp), WARPS (of a
+// block, one above the other), EARLY (1 where there are registers to compute ahead), COMPENSATED (0 or 1: what rounding
+// has lost of the temperatures follows them in memory, see compensated.py). The grid is as large as a block or larger.
 
 #include "../../exchange.cuh"
 #include "arguments.cuh"
@@ -53,8 +53,8 @@ __device__ __forceinline__ bool in(int i, Range range) { return i >= range.begin
 // The cell that i stands for, at most a block away from the grid.
 __device__ __forceinline__ int within(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
 
-// The first cell of a part, of so many in all; between cells `unit` apart. At the edges of the domain a part has `halo`
-// cells more, as it needs none of other blocks there.
+// The first cell of a part, of so many in all; parts are multiples of `unit` cells. At the edges of the domain a part has
+// `halo` cells more, as it needs none of other blocks there.
 __device__ __forceinline__ int border(int part, int parts, int n, int unit, int halo, bool wrap) {
   if (part == 0 || part == parts) return part == 0 ? 0 : n;
   const int extra = wrap ? 0 : halo;
@@ -202,7 +202,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, int nx, int ny, Edges 
   Memory& memory = *(Memory*)shared;
   if (threadIdx.x == 0) memory.here = locate(nx, ny, wrap_x, wrap_y, columns, lines);
   __syncthreads();
-  const volatile Place& kept = memory.here;  // read anew where it is needed: registers are those of the steps between
+  const volatile Place& kept = memory.here;  // volatile, as steps in between need its registers
   const int lane = threadIdx.x & 31, warp = __shfl_sync(ALL, threadIdx.x >> 5, 0);
   const bool moving = stride != 0;
   const int edge_points = 2 * (nx + ny);

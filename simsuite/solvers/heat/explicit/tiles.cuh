@@ -1,4 +1,4 @@
-// What the kernels have in common that take DEPTH steps in one pass over the field: see tiling.py for which.
+// What kernels that take DEPTH steps in one pass over the field have in common; tiling.py says which tiles there are.
 //
 // Macros: REAL (float or double), DEPTH (steps), LANE (neighbouring cells a lane of a warp holds), SIDE_LANE and
 // BAND_LANE (the same for tiles at the edges), WIDTH, SIDE_WIDTH, BAND_WIDTH (cells that are loaded together), WRAP_X
@@ -18,7 +18,8 @@ template <int WIDTH_> struct alignas(sizeof(real) * WIDTH_) Cells { real v[WIDTH
 
 constexpr unsigned ALL = ~0u;
 
-// How a warp walks up a tile. SIDES and ENDS: the edges that the tile may reach.
+// How a warp walks up a tile. K: cells of a lane. W: cells that are loaded together. SIDES and ENDS: the edges that the tile
+// may reach.
 constexpr int LEFT = 1, RIGHT = 2, BOTTOM = 1, TOP = 2;
 template <int K, int W, int SIDES, int ENDS>
 __device__ __forceinline__ void sweep(const Field& f, const Edges& e, const Tile tile, char* memory);

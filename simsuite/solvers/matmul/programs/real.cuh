@@ -33,6 +33,6 @@ template <int COUNT> __device__ __forceinline__ void read_some(const float* from
 }
 #endif
 
-// A number that the compiler does not know any more, so that it computes again what follows from it: where it would keep
-// more than there are registers.
+// Makes the compiler forget what it knows of v, so that it computes again what depends on v: where it would keep more than
+// there are registers.
 __device__ __forceinline__ void forget(int& v) { asm volatile("" : "+r"(v)); }

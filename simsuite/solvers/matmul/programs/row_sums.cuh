@@ -1,7 +1,7 @@
 // A row's chain of additions against a single column: every sum is fma(A[i, k], x[k], sum) in order of k.
 //
-// It takes as long as each addition waits for the one before it, if nothing else does: so a part of A and x is read while
-// another is added, by as few instructions as there can be, and under no condition, which NVRTC would not move ahead. In
+// It takes as long as its additions, each of which waits for the one before it, if nothing else delays them: so a part of A
+// and x is read while another is added, by few instructions and without branches, across which NVRTC moves no loads. In
 // float32 a thread has a row, and A comes as [k / 4][row][k % 4]. In float64 tensor cores add 16 numbers to each of 16 rows
 // in less time than a thread to one (5.2 cycles a number instead of 8.1 on an H100): the 16 rows and columns of a part come
 // in the order in which its lanes read them (`layout.py`), and so does x (`place_of`); all columns of the product are the
@@ -44,8 +44,8 @@ struct RowSum {
     row = warp * 16 + lane / 4 + t % 2 * 8, mine = t < 2;
   }
   __device__ __forceinline__ void add(const Part& part) { tensor_product<16>(c, part.a, part.x); }
-  // NVRTC 13.0 lets a product at the begin of a loop go ahead of the one at its end, whose sums it needs. Whoever reads a
-  // number waits for it. zero: an argument, of which the compiler does not know that it is 0.
+  // NVRTC 13.0 may start the product at the top of a loop before the one at its end has given its sums; to use a sum in
+  // integer arithmetic enforces the wait. zero: 0, as an argument, so that the compiler does not know that it is 0.
   __device__ __forceinline__ void settle(int zero) {
     c[0] = __hiloint2double(__double2hiint(c[0]) ^ zero, __double2loint(c[0]));
   }

@@ -1,7 +1,7 @@
 """Programs in CUDA C++ that take many steps of a small system in one launch, and the choice among them.
 
-For up to 8 components states stay in registers, and for up to 32 in float64 tensor cores may step them. For more they
-are in shared memory. Few states have a kernel of their own.
+States of up to 8 components, in float64 of up to 4, stay in registers; up to 32 in float64 may be stepped by tensor
+cores; larger ones are in shared memory. Few states have a kernel of their own.
 """
 
 from __future__ import annotations

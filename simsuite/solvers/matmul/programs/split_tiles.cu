@@ -1,10 +1,10 @@
 // out = A X + b as by `tile.cu`, where there are some more tiles than blocks that run at once, so that most would wait for the
 // last ones: here the slices of all tiles are shared out evenly.
 //
-// A tile is begun by one block, then, and ended by the next. As each block begins with what it does not end, and ends what
-// another has begun at last, none waits (R. McNaughton, "Scheduling with deadlines and loss functions", Management Science
-// 6 (1959) 1); and all sums are added up in order. A block depends on the one before it only, and on what that does first: so
-// they need not all run at once.
+// A tile that is shared is begun by one block and ended by the next. Each block begins with the tile that it does not
+// end, and its last one is the tile that another block has begun: so none waits (R. McNaughton, "Scheduling with
+// deadlines and loss functions", Management Science 6 (1959) 1); and all sums are added up in order. A block depends on
+// the one before it only, and on what that does first: so they need not all run at once.
 
 #include "../../exchange.cuh"
 #include "tile.cuh"

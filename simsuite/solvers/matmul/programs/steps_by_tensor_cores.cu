@@ -5,8 +5,8 @@
 // eight here. So the numbers of a sum that a lane gets are those that it has to give as first factor of the next step,
 // columns t and t + 4 of that, and no lane asks another one. Every entry is fma(A[i, l], X[l, j], sum) in order of l.
 //
-// Macros: DOUBLE, which is 1; EIGHTS, of which the components fill the last at least in part; PIECES, of 16 states, of a warp; THREADS; BLOCKS
-// that share a multiprocessor.
+// Macros: DOUBLE, which is 1; EIGHTS, groups of 8 components, the last of which may be filled in part; PIECES of a warp, of
+// 16 states each; THREADS; BLOCKS that share a multiprocessor.
 
 #include "real.cuh"
 #include "tensor_cores.cuh"

@@ -1,8 +1,10 @@
 // Many steps X <- A X + b_k of a system of a few components, each thread with whole columns of X in registers.
 //
-// A is in shared memory, from where all threads read the same number at once, and in registers where it is small. Every entry is fma(A[i, l], X[l, j], sum) in order of l. Nothing is waited for but b_k.
+// A is in shared memory, from where all threads read the same number at once, and in registers where it is small. Every
+// entry is fma(A[i, l], X[l, j], sum) in order of l. Threads wait for b_k only.
 //
-// Macros: DOUBLE; N, components; COLUMNS of a thread, which are THREADS apart; BLOCKS that share a multiprocessor.
+// Macros: DOUBLE; N, components; THREADS of a block; COLUMNS of a thread, which are THREADS apart; BLOCKS that share a
+// multiprocessor.
 
 #include "real.cuh"
 

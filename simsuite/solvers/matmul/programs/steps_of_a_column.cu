@@ -2,7 +2,7 @@
 // each other what they have come to.
 //
 // A step takes as long as a row's chain of additions (`row_sums.cuh`), and the way of a number from one multiprocessor to the
-// others, once. A block has ROWS rows. ADDERS of its threads have one each and do nothing but add; the others fetch x,
+// others, once. A block has ROWS rows. ADDERS of its threads only add (see row_sums.cuh); the others fetch x,
 // number by number as it comes, and what is needed of A, in the order in which it is read. The first HELD columns stay in
 // shared memory; the rest comes again in every step, by slices of DEPTH columns into STAGES places, before x is there.
 //

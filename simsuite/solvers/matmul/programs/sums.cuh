@@ -8,9 +8,9 @@
 // 2 g + 1, and so are columns g of two pieces: a lane reads 16 bytes at once. `mixed` keeps the lanes of a quarter warp,
 // four rows of two pieces, apart in the banks.
 //
-// Macros: DOUBLE; ROWS and COLUMNS of a block; WARP_ROWS and WARP_COLUMNS; TALL and WIDE; AT_ONCE; PART, rows that are
-// written out; ALTERNATING: whether lanes beside each other are so in both directions, which reads faster, or along rows,
-// which writes to shared memory faster.
+// Macros: DOUBLE; ROWS and COLUMNS of a block; WARP_ROWS and WARP_COLUMNS; TALL and WIDE (in float32); AT_ONCE; PART, rows
+// over which loops are unrolled; ALTERNATING: whether neighbouring lanes are neighbours along rows and columns, which reads
+// faster, or along rows only, which writes to shared memory faster.
 
 #include "real.cuh"
 #include "tensor_cores.cuh"
@@ -79,7 +79,7 @@ struct Sums {
       for (int s = 0; s < WIDE_PIECES; s++) tensor_product<AT_ONCE>(c[r][s], numbers.a[r], numbers.x[s]);
   }
 
-  // Entries with what is to be added to rows, `shift(row)`, for `store(row, column, neighbours)`.
+  // Calls `store(row, column, neighbours)` for all entries, to which `shift(row)` is added.
   template <typename Shift, typename Store> __device__ __forceinline__ void finish(Shift shift, Store store) const {
 #pragma unroll
     for (int r = 0; r < TALL_PIECES; r++)
@@ -173,8 +173,9 @@ struct Sums {
 
 #endif
 
-// PARTS times PART rows of A and X, those of a part written out, each after `before(part)`: some are read while others are
-// multiplied, which are in `numbers` already; and then those that the next ones begin with, after `before_next()`.
+// Adds PARTS times PART rows of A and X. numbers[0]: the first rows, which have been read already; the next ones are read
+// while rows are multiplied. Calls `before(part)` before each part, and `before_next()` before it reads the first rows at
+// next_A and next_X.
 template <int PARTS, typename Before, typename BeforeNext>
 __device__ __forceinline__ void add_parts(Sums& sums, const real* A, const real* X, const real* next_A,
                                           const real* next_X, Sums::Numbers (&numbers)[2], Before before,

@@ -81,8 +81,9 @@ class Tile:
             "STAGES": self.stages,
             "CHUNK": chunk,
         }
-        most = -(-blocks // processors)  # of a multiprocessor, if blocks are spread evenly; those of the next launch
-        alone = (room + _OF_A_BLOCK) // (most + 1) - _OF_A_BLOCK + _PIECE  # must not come where there is room for more
+        most = -(-blocks // processors)  # of a multiprocessor, if blocks are spread evenly
+        # so much memory that blocks of the next launch do not come while this one leaves multiprocessors room
+        alone = (room + _OF_A_BLOCK) // (most + 1) - _OF_A_BLOCK + _PIECE
         if beside:
             macros["BLOCKS"] = beside
         return Recipe(

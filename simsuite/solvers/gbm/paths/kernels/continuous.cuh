@@ -49,7 +49,7 @@ template <> struct Between<double> {
   }
 };
 
-// What decides how far bridges reach in a block of steps.
+// Random words from which the extremes of bridges in a block of steps are drawn.
 struct Chances {
   unsigned w[COUNT][4];
 
@@ -64,11 +64,12 @@ struct Chances {
   }
 };
 
-// Bridges of a path over the steps of a block, one after another. Extremes are added up in twice their logarithm.
+// Bridges of a path over the steps of a block, one after another. Extremes are kept as
+// twice their logarithm until the block ends.
 struct Bridges {
-  normal x[ASSETS], level[COUNT];  // where the path is, and the levels as it counts
+  normal x[ASSETS], level[COUNT];  // the path where a step begins, and levels counted from the same point
   Row<normal> fall[ASSETS], variance[ASSETS], sharpness[ASSETS];
-  normal at[COUNT];  // weights there
+  normal at[COUNT];  // weights of functionals where a step begins
 
   // p: where the path is, less `centre`.
   __device__ __forceinline__ Bridges(const Path& path, const normal (&p)[ASSETS], const Tables& tables, int block) {
@@ -99,8 +100,8 @@ struct Bridges {
                                        const Row<normal> (&centre)[ASSETS], const Row<normal> (&weight)[COUNT], int j,
                                        const Chances& chances, bool opposite) {
     normal end[ASSETS], after[ASSETS];
-    normal before[COUNT], steepness[COUNT];      // of what survives
-    normal edge[COUNT], share[COUNT];            // of extremes in the step: where, and how much of that the end has
+    normal before[COUNT], steepness[COUNT];      // SURVIVAL before the step, and q times sharpness
+    normal edge[COUNT], share[COUNT];            // twice the extreme in the step, and its derivative by the end
 #pragma unroll
     for (int a = 0; a < ASSETS; a++) {
       if (!bridged(a)) continue;

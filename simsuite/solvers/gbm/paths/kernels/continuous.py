@@ -14,9 +14,9 @@ which counts as reached; whether both are beyond does not matter, as the product
 
 For Greeks, prices move by w0 and w1 in natural logarithms before and after a step. Then the factor 1 - q of SURVIVAL
 moves by q 2 (d1 w0 + d0 w1) / v, and SLOPE is how the product moves; with all volatilities (1 + eps) times as large, v
-moves, too, and all in all w is how far the level lies below DRIFT (weights.py), negative. An extreme that was drawn
-moves by what lies between the weights, w0 + (w1 - w0) (1 +- s) / 2, s = (x1 - x0) / sqrt((x1 - x0)^2 - 2 v log U),
-which is AT_HIGHEST or AT_LOWEST; with the volatilities by its own logarithm less that of DRIFT.
+moves, too, and all in all w is the logarithm of the level less DRIFT (weights.py). An extreme that was drawn moves by
+what lies between the weights, w0 + (w1 - w0) (1 +- s) / 2, s = (x1 - x0) / sqrt((x1 - x0)^2 - 2 v log U), which is
+AT_HIGHEST or AT_LOWEST; with the volatilities by its own logarithm less that of DRIFT.
 
 LOWEST and HIGHEST are drawn, each with numbers of its own (`chances`): their joint law is not that of the path, so no
 option may use both of an asset. Antithetic twins have U and 1 - U.

@@ -1,8 +1,8 @@
-// What is looked at on the way of the paths of a thread.
+// Stores the noise of a thread's paths at frames.
 
 constexpr int TOGETHER = EACH * SIGNS;  // paths of a thread: neighbours
 
-// What the paths of a thread are at after each step of a block, if all of them are frames.
+// The noise of a thread's paths after each step of a block, if every step is a frame.
 struct __align__(TOGETHER * sizeof(state)) Neighbours {
   state v[TOGETHER];
 };
@@ -10,13 +10,13 @@ struct Seen {
   Neighbours at[DENSE ? STEPS : 1][ASSETS];
 };
 
-// Where that goes: to seen[which, asset, path]. Bytes, of rows that all paths share and of 32 bits within a row: an
-// instruction takes an address in these two parts.
+// Stores it to seen[which, asset, path]. Addresses, in bytes, are in two parts, as instructions take them: the start of a
+// row, the same for all paths, and an offset of 32 bits.
 struct Rows {
   char* first;
   size_t row;
   unsigned at;
-  int wanted;  // of the paths of a thread, the first ones
+  int wanted;  // how many of the thread's paths exist: the first ones
 
   __device__ __forceinline__ void keep(const Seen& seen, int valid) {
 #pragma unroll
@@ -36,14 +36,14 @@ struct Rows {
   }
 };
 
-// A block of steps amid or after which frames are looked at: those after the steps whose bit is set. One comes after the
-// other, the last one never.
+// A block of steps that has frames. watched: a bit for each of its steps, set if the step ends at a frame. Marks are in the
+// order of blocks; the last one is never reached.
 struct __align__(8) Mark {
   int block;
   unsigned watched;
 };
 
-// Frames to come, and where what is seen there goes: to seen[which, asset, path].
+// The next frames, and where the noise at them is stored: seen[which, asset, path].
 struct Watch {
   const Mark* mark;
   Mark next;

@@ -1,6 +1,6 @@
 // How far the logarithms of prices move in a block of steps.
 
-// Of a scheme, for an asset in a block of steps.
+// a and c of a scheme (see schemes.cuh), for an asset in a block of steps.
 struct Drift {
   normal a[VARYING ? STEPS : 1], c[VARYING ? STEPS : 1];
 
@@ -16,7 +16,7 @@ struct Drift {
   }
 };
 
-// Of all assets in a block of steps.
+// Increments of all assets in a block of steps. Increment j is r[j / 2] d[j] if FOLDED, else d[j].
 struct Increments {
   normal r[ASSETS][STEPS / 2], d[ASSETS][STEPS];
   Drift drift[ASSETS];
@@ -101,7 +101,7 @@ struct Increments {
     return opposite ? p - d[a][j] : p + d[a][j];
   }
 
-  // What has been added since the block began, where y was.
+  // p after step j of the block. y: the noise where the block begins, from which p counts if MIXED.
   __device__ __forceinline__ normal added_to(normal p, state y, int a, int j, bool opposite) const {
     if (!BESIDES) return diffused(p, a, j, opposite);
     if (scheme == EXACT)

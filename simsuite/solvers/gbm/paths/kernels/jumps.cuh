@@ -3,9 +3,10 @@
 constexpr unsigned JUMP_STREAMS = 1u << 16;
 
 template <typename T> struct Jumps {
-  const T* __restrict__ numbers;  // of an asset: the least number in a step, what so many add, what each adds, deviation
+  // for each asset: the least number of jumps in a step, what so many add to y, what each further one adds, its deviation
+  const T* __restrict__ numbers;
   const unsigned long long* __restrict__ thresholds;
-  int length;  // of those of an asset
+  int length;  // the number of thresholds of an asset
 };
 
 __device__ __forceinline__ float normal_of(unsigned w2, unsigned w3, float) {
@@ -20,7 +21,7 @@ __device__ __forceinline__ double normal_of(unsigned w2, unsigned w3, double) {
   return r[0] * d[0];
 }
 
-// What jumps of an asset add in a step: `common` to both of a pair of paths, and `own`, to the other with opposite sign.
+// What jumps add to an asset in a step: `common` to both paths of a pair, `own` to the first one and -`own` to the second.
 template <typename T> struct Jump {
   T common, own;
 

@@ -1,15 +1,15 @@
-// Steps of geometric Brownian motion for many paths: see paths/stepper.py for the scheme, the arrays and the arguments.
+// Steps of geometric Brownian motion for many paths: see paths/stepper.py for the scheme and the arrays.
 //
 // Compiled at run time, with the macros ASSETS, STATE (float or double: of what is added up), NORMAL (float or double: of
 // random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of {kind, asset,
 // due, row, partner}, where due is -1 for every step or else a bit of a table, row that of its weights, and partner the
 // functional that goes with it), COUNT (of them, at least 1), RIGHTS (a list of {degree, call} of those that are
 // EXERCISED), WIDTH (of a row of their rules, see exercise_policy.py), VARYING (1: increments depend on the step), PAYING (1:
-// prices fall where dividends are paid, and it matters when), SCHEME, JUMPING and IN_CASH (lists of 0 or 1: whether an
-// asset jumps, and whether it pays dividends in cash), LOOKS (0: no frame before the end is one), DENSE (1: every step is one), EACH (paths of a thread, or pairs
-// of them), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and blocks a multiprocessor at
-// least). For Sobol points also SOBOL (1), GROUP (see numbering.py) and STACK (see sobol.cuh). SUMMED (1): steps are two of
-// those whose normals are drawn.
+// bridges end before dividends that are paid at the ends of steps), SCHEME, JUMPING and IN_CASH (lists of 0 or 1: whether an
+// asset jumps, and whether it pays dividends in cash), LOOKS (1: there are frames before the end), DENSE (1: every step is a
+// frame), EACH (paths of a thread, or pairs of them), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS
+// (the same, and blocks a multiprocessor at least). For Sobol points also SOBOL (1), GROUP (see numbering.py) and STACK (see
+// sobol.cuh). SUMMED (1): a step is the sum of two whose normals are drawn.
 
 #include "../path_arguments.cuh"
 #include "kinds.cuh"
@@ -39,7 +39,8 @@ struct Functional {
 };
 constexpr Functional functionals[] = {FUNCTIONALS};
 
-// Whether functionals of this kind or those after it, of an asset or of any (-1), are taken at every step, or by schedule.
+// Whether there is a functional of a kind from .. to, of an asset (-1: of any), that is taken by a schedule if `scheduled`,
+// else at every step.
 __host__ __device__ constexpr bool any(Kind from, Kind to, int asset, bool scheduled) {
   for (int f = 0; f < COUNT; f++)
     if (functionals[f].kind >= from && functionals[f].kind <= to && (asset < 0 || functionals[f].asset == asset) &&
@@ -103,7 +104,7 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
   if (BESIDES) {
 #pragma unroll
     for (int a = 0; a < ASSETS; a++)
-      if (p[a] < -1000) price[a] = 0;  // which is beyond the double exp2
+      if (p[a] < -1000) price[a] = 0;  // exp2 of doubles does not take such numbers
   }
 #pragma unroll
   for (int f = 0; f < COUNT; f++) {
@@ -135,11 +136,12 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
 }
 
 // What a path does in a block of steps, given the increments dw. PART: it does only the first `valid` of them. DUE:
-// schedules have something there. which: of the paths of a thread.
+// schedules have a date in the block. which: the number of this path among those of the thread.
 template <bool PART, bool DUE>
 __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opposite, const Tables& tables, int block,
                                        const Row<unsigned>& due, int valid, const Chances& chances, int which, Seen& seen) {
-  normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
+  // p and sum count from where the block begins if MIXED, so that little is lost in float32; base: the price there
+  normal p[ASSETS], base[ASSETS], sum[COUNT];
   Row<int> policy_row[N_RIGHTS];
   int taken[COUNT];
   Row<normal> centre[ASSETS], growth[ASSETS], weight[COUNT];
@@ -197,7 +199,7 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
     if (own.kind == WEIGHTED) path.f[f] += (state)(MIXED ? base[own.asset] * sum[f] : sum[f]);
     if (own.kind == NOISY)
       path.f[f] += MIXED ? (state)base[own.asset] * fma(y, (state)sum[own.partner], (state)sum[f]) : (state)sum[f];
-    if (own.kind == AT_LEAST || own.kind == AT_LARGEST || leaning(own.kind)) {  // the partner has got what the block has
+    if (own.kind == AT_LEAST || own.kind == AT_LARGEST || leaning(own.kind)) {  // its partner is up to date
       const state found = leaning(own.kind) ? (state)sum[own.partner] / 2 : (state)sum[own.partner];
       path.f[f] = path.f[own.partner] == y + found ? (state)sum[f] : path.f[f];
     }
@@ -243,7 +245,8 @@ __device__ __forceinline__ void pass(Path (&paths)[EACH][SIGNS], Source& source,
   if (DENSE) rows.keep(seen, valid);
 }
 
-// What `advance` does. NVRTC believes in __restrict__ of arguments of functions, and not of fields of a struct.
+// What `advance` does. NVRTC makes use of __restrict__ on arguments, but not on fields of a struct: so the fields are passed
+// as arguments.
 __device__ __forceinline__ void
 advance_paths(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
         unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, int n_steps,
@@ -323,8 +326,10 @@ advance_paths(state* x, state* f, state* seen, unsigned n, unsigned long long ro
   }
 }
 
-// __grid_constant__: without it the compiler takes the structs for copies, loads their fields otherwise, and terminal
-// prices in float64 took 6 % longer.
+// x, f: noise and functionals of paths, [row][room]. seen: noise at frames, see frames.cuh. n, first: how many paths, or
+// pairs if SIGNS is 2, and the number of the first. begin, end: blocks of steps. marks: see Mark. m, q: see
+// path_arguments.py. Without __grid_constant__ the compiler makes local copies of the structs and loads their fields in
+// another way: terminal prices in float64 took 6 % longer.
 extern "C" __global__ void __launch_bounds__(BOUNDS)
 advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
         unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, const __grid_constant__ Market m POINTS) {

@@ -1,4 +1,4 @@
-"""Exact sampling on the CPU: threads share out chunks of paths; the innermost loops run along paths, vectorised.
+"""Steps of paths on the CPU: threads share out chunks of paths; the innermost loops run along paths, vectorised.
 
 Most of the time that a first run takes is spent by Numba, which compiles the kernel for each combination of types of
 arguments. So None stands for whatever a run does without. Among the kernel's arguments, Numba then drops the code under

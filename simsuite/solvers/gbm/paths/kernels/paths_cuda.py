@@ -1,4 +1,4 @@
-"""Exact sampling on a GPU, in a readable form: one thread for each path, a whole stretch of steps in registers."""
+"""Steps of paths on a GPU, in a readable form: one thread for each path, a whole stretch of steps in registers."""
 
 from __future__ import annotations
 

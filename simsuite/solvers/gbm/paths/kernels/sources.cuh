@@ -4,7 +4,7 @@
 #include "../../random_numbers/numbering.cuh"
 #include "../../sobol/sobol.cuh"
 typedef Bridge<normal, ASSETS> Source;  // of random numbers
-constexpr bool FULL = true;              // principal components are in all assets
+constexpr bool FULL = true;              // the matrix that mixes principal components is full
 #define POINTS , const __grid_constant__ Points q
 #define RESTRICTED                                                                                                   \
   , const int *__restrict__ opened, const Weights<normal> *__restrict__ weights,                                     \
