@@ -13,6 +13,7 @@ from simsuite.expressions import Expression
 from simsuite.expressions.changes import deciding, jumping, searched_changes
 from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.summands import addends
+from simsuite.expressions.tree import walk
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, Edges
 
@@ -21,6 +22,7 @@ MOST = 300_000  # the most times; where there are more, none is returned
 MOST_MOVING = 100_000
 _SAME = 1e-12  # share of a run: times that differ by less are the same
 _JUMP = 1e-9  # share of the largest value: a smaller change is no jump
+_MOST_BOUNDS = 1 << 26  # the most bounds of parts of an expression that are computed
 _HOTTEST = 1e30  # no temperature of a run that can go on is further from 0
 
 
@@ -61,12 +63,15 @@ def data_changes(made: Discretisation, end: float) -> Changes:
 
 def _acting(f: Expression, points: Mapping[str, np.ndarray], times: np.ndarray, end: float) -> np.ndarray:
     """Those of the times (increasing) around which interval arithmetic does not show what decides there to be without
-    effect: in `(t % 4 < 1)*(t < 20)`, the second factor is 0 whatever the first one does later."""
+    effect: in `(t % 4 < 1)*(t < 20)`, the second factor is 0 whatever the first one does later. All, where it would
+    take too long to find out."""
+    if times.size == 0 or times.size * sum(1 for _ in walk(f.tree)) > _MOST_BOUNDS:
+        return times
     between = 0.5 * (times[1:] + times[:-1])
     box = {name: (np.array(np.min(at)), np.array(np.max(at))) for name, at in points.items()}
     box |= {"t": (np.r_[0.0, between], np.r_[between, end]), "T": (np.array(-_HOTTEST), np.array(_HOTTEST))}
     acts = np.zeros(times.size, bool)
-    for part in addends(f.tree, "t") if times.size else []:
+    for part in addends(f.tree, "t"):
         if next(deciding(part, "t", {"t", *points}), None) is not None:
             lower, upper = bounds_within(part, box)
             acts |= ~(lower == upper)
