@@ -60,8 +60,16 @@ def _options(
 
 def main() -> None:
     """Run the command line and exit with the codes of `simsuite.errors`. With --json every error is an object too."""
+    try:
+        _run(as_json="--json" in sys.argv[1:])
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone; there is no one to tell
+        sys.exit(1)
+
+
+def _run(as_json: bool) -> None:
+    """Run the command line, and put errors into words."""
     begin_command()
-    as_json = "--json" in sys.argv[1:]
     try:
         require_addresses()
         app(prog_name="simsuite")
@@ -76,8 +84,7 @@ def main() -> None:
     except SimsuiteError as e:
         _end(e, as_json)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; there is no one to tell
-        sys.exit(1)
+        raise
     except Exception as e:
         if lacks_memory(e):
             _end(DeviceError(f"there is not enough memory on this machine: {e}"), as_json)

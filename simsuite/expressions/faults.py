@@ -33,6 +33,7 @@ _NUMBER = r"(?<![\w.])(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d+)?+"
 _KEYWORDS = ("and", "or", "not", "if", "else", "in", "is", "for", "then", "lambda")
 _ANY_KEYWORD = rf"(?:{'|'.join(_KEYWORDS)})\b"
 _WORD_AFTER_NUMBER = re.compile(rf"({_NUMBER})\s*((?!{_ANY_KEYWORD})[A-Za-z_µ°Ω%][A-Za-z0-9_µ°Ω]*)")
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d+,\d+(?:[eE][-+]?\d+)?(?![\w.,])")
 _PER_CENT = re.compile(rf"({_NUMBER})\s*(%)\s*$")
 
 
@@ -77,8 +78,25 @@ def _shown(character: str) -> str:
 
 def syntax_fault(text: str, column: int, variables: tuple[str, ...]) -> ExpressionError:
     """What is wrong with a text that Python's parser refuses at `column`."""
-    known = _bracket_fault(text) or _condition_fault(text) or _word_fault(text) or number_with_unit(text, variables)
+    known = (
+        _bracket_fault(text)
+        or decimal_comma(text)
+        or _condition_fault(text)
+        or _word_fault(text)
+        or number_with_unit(text, variables)
+    )
     return known or _operator_fault(text, column)
+
+
+def decimal_comma(text: str) -> ExpressionError | None:
+    """What to say of a text that is no expression, if it has a number with a decimal comma; None if it has none."""
+    found = _DECIMAL_COMMA.search(text)
+    if found is None:
+        return None
+    number = found[0]
+    return ExpressionError(
+        f"`{number}` has a decimal comma", found.start(), f"write a point: {number.replace(',', '.')}"
+    )
 
 
 def _bracket_fault(text: str) -> ExpressionError | None:

@@ -9,7 +9,14 @@ import re
 import warnings
 from itertools import pairwise
 
-from simsuite.expressions.faults import FOREIGN, character_fault, names_known, number_with_unit, syntax_fault
+from simsuite.expressions.faults import (
+    FOREIGN,
+    character_fault,
+    decimal_comma,
+    names_known,
+    number_with_unit,
+    syntax_fault,
+)
 from simsuite.expressions.foreign import ANSWERS, SQUARE_WAVE, TRANSLATIONS
 from simsuite.expressions.formula import formula
 from simsuite.expressions.tree import (
@@ -125,6 +132,8 @@ class _Checker:
                 return self._call(tree, depth)
             case ast.Attribute():
                 raise self._attribute(tree)
+        if isinstance(tree, ast.Tuple) and (fault := decimal_comma(self._text)):
+            raise fault
         help = "only numbers, names, operators and function calls are"
         raise self._error(tree, f"{_KINDS.get(type(tree), 'this')} is not allowed", help)
 
@@ -213,6 +222,8 @@ class _Checker:
             if name == "where" and len(tree.args) == 2:
                 help = f"{self._translated('where(a, b, 0)', tree, depth)}, 0 being its value elsewhere"
                 raise self._error(tree, "`where` takes 3 arguments, not 2", help)
+            if len(tree.args) > most and (fault := decimal_comma(self._text)):
+                raise fault
             wanted = f"at least {least} arguments" if most == MANY else f"{least} argument" + "s" * (least > 1)
             raise self._error(tree, f"`{name}` takes {wanted}, not {len(tree.args)}")
         depth += BRANCH_DEPTH if name == "where" else 1

@@ -489,6 +489,19 @@ def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("command", ["check none.toml", "info none", "run none.toml"])
+def test_an_error_as_json_has_a_reader_that_leaves(tmp_path: Path, command: str) -> None:
+    """The error is told on stderr, and then only that."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as gone:
+        words = [sys.executable, "-u", "-m", "simsuite", *command.split(), "--json"]
+        done = subprocess.run(words, stdout=gone, stderr=subprocess.PIPE, text=True, timeout=60, cwd=tmp_path)
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+
+
 @pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
 def test_colour_only_for_terminals_that_want_it(tmp_path: Path, variable: dict[str, str], coloured: bool) -> None:
     pty = pytest.importorskip("pty", reason="no pseudo-terminals here")

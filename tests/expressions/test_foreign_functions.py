@@ -96,3 +96,33 @@ def test_a_comparison_the_wrong_way_round_is_turned(text: str, help: str) -> Non
     with pytest.raises(ExpressionError) as caught:
         Expression.parse(text, ("x", "t"))
     assert caught.value.help == help
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "place"),
+    [
+        ("400,0", "400.0", 0),
+        ("0,045*(1 + 0,001*t)", "0.045", 0),
+        ("2*t + 1,5e-3", "1.5e-3", 6),
+        ("sin(0,5*t)", "0.5", 4),
+        ("x*(1,5)", "1.5", 3),
+    ],
+)
+def test_a_decimal_comma_is_told(text: str, number: str, place: int) -> None:
+    with pytest.raises(ExpressionError) as refused:
+        Expression.parse(text)
+    assert f"`{number.replace('.', ',')}` has a decimal comma" in str(refused.value)
+    assert refused.value.help == f"write a point: {number}"
+    assert refused.value.column == place
+
+
+@pytest.mark.parametrize("text", ["max(1,5)", "min(2,t,3,5)", "where(t,1,2)"])
+def test_commas_between_arguments_are_none(text: str) -> None:
+    assert Expression.parse(text).text == text
+
+
+@pytest.mark.parametrize("text", ["t, x", "sin(t, x)", "(1 + t"])
+def test_other_mistakes_are_told_as_before(text: str) -> None:
+    with pytest.raises(ExpressionError) as refused:
+        Expression.parse(text)
+    assert "decimal comma" not in str(refused.value)

@@ -84,8 +84,9 @@ def require_reach(statement: Statement, option: int, paths: float) -> None:
         help = f"to be safe, set count to {enough}, or the target to {MARGIN * reached:.2g}"
     else:
         least = MARGIN * statement.target * math.sqrt(paths / most)
-        others = "".join(f", or {change}" for change in alternatives(statement, option))
-        help = f"a run can make {MOST_PATHS:.2g} paths at most: to be safe, set the target to {least:.2g}{others}"
+        others = "".join(f", or try {change}" for change in alternatives(statement, option))
+        reachable = f"set count to {most} and the target to {least:.2g}"
+        help = f"a run can make {MOST_PATHS:.2g} paths at most: to be safe, {reachable}{others}"
     raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from simsuite.expressions import Expression
-from simsuite.expressions.changes import jumping
+from simsuite.expressions.changes import searched_changes
 from simsuite.expressions.formula import formula
 from simsuite.expressions.moments import equations
 from simsuite.expressions.tree import Apply, Name, Number
@@ -20,6 +20,7 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import described
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.time_scales.data_changes import MOST, MOST_MOVING
 from simsuite.solvers.heat.time_scales.data_stops import data_stops
 
 # the number of irregular times that are looked at, and the most times between changes of the data
@@ -89,7 +90,8 @@ def _data(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, E
 
 def _may_act(f: Expression, made: Discretisation, plan: Plan, end: float) -> bool:
     """Whether a source may jump at more times than were looked for, or has a peak in between."""
-    if not plan.changes and next(jumping(f.tree, "t"), None) is not None:
+    x, y = made.centres
+    if not searched_changes(f.tree, "t", 0.0, end, {"x": x, "y": y}, MOST_MOVING, MOST)[1]:
         return True
     peaks = data_stops(replace(made, sources=(f,)), end, sorted({0.0, *plan.changes, end}))
     return f in peaks.unsearched or not _is_never_seen(f, made, np.array([0.0, *plan.changes, *peaks.times]))

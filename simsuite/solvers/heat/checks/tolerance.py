@@ -161,7 +161,7 @@ def missed_tolerance(
     if exact and rounding > _NOTHING:
         return []
     smaller = _smaller(tolerance, error)
-    what = f"; set time.tolerance = {smaller}, which should bring it to about {tolerance:g}" if smaller else ""
+    what = f"; set time.tolerance = {smaller}, which should bring it to {tolerance:g} or less" if smaller else ""
     why, instead = _why_missed(scenario, made, results)
     what = instead or what
     if not exact or rounding > _ROUNDED * tolerance:
