@@ -82,7 +82,7 @@ def test_where_no_count_does_none_is_proposed(way: dict[str, Any]) -> None:
 def test_other_ways_are_those_that_the_scenario_can_take(way: dict[str, Any], others: list[str]) -> None:
     help = refusal(way, 1e-9)
     assert help is not None
-    assert help.split(", or ")[1:] == others
+    assert help.split(", or try ")[1:] == others
     if any("sobol" in other for other in others):
         points = {"count": way["paths"]["count"], "sampling": "sobol", "target_standard_error": 1e-9}
         assert problem(**(way | {"paths": points})).uses_sobol
