@@ -909,3 +909,23 @@ def test_the_conductivity_that_is_wrong_is_the_one_that_is_shown(heat: Callable,
     (mistake,) = caught.value.mistakes
     assert mistake.path == (("material", "conductivity") if wrong is None else ("region", wrong, "conductivity"))
     assert mistake.message.startswith("must not be negative, but is -0.1")
+
+
+@pytest.mark.parametrize(
+    ("material", "emissivity", "told"),
+    [
+        ({"diffusivity": 1e-5}, 0.9, True),
+        ({"diffusivity": 1e-5}, "0.8*(t > 0.5)", True),
+        ({"diffusivity": 1e-5}, 2.5e-7, False),
+        ({"conductivity": 40.0, "density": 7800.0, "specific_heat": 500.0}, 0.9, False),
+    ],
+)
+def test_radiation_beside_a_diffusivity_alone_is_told(
+    heat: Callable[..., HeatProblem], material: dict[str, Any], emissivity: Any, told: bool
+) -> None:
+    """The flux counts with a heat capacity of 1 J/(m^3 K), which no emissivity makes up for."""
+    edge = {"kind": "radiation", "emissivity": emissivity, "ambient": 300.0}
+    start = {"temperature": 300.0}
+    problem = heat(material=material, boundary={"top": edge}, initial=start, time={"end": 1.0, "stepper": "rkl2"})
+    found = [text for text in problem.warnings if "diffusivity alone" in text]
+    assert [text.startswith("the top edge radiates with an emissivity of") for text in found] == [True] * told

@@ -20,6 +20,7 @@ from simsuite.solvers.heat.checks.no_conduction import no_conduction
 from simsuite.solvers.heat.checks.not_finite import not_finite_warnings, why_undefined
 from simsuite.solvers.heat.checks.thermostats import thermostat_warnings
 from simsuite.solvers.heat.checks.tolerance import idle_keys, loose_tolerance, strict_tolerance, unreachable_rate
+from simsuite.solvers.heat.checks.undivided_radiation import undivided_radiation
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
@@ -53,6 +54,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
         *unsearched,
         *_scale_warnings(scenario, made),
         *no_conduction(scenario, made),
+        *dict.fromkeys(undivided_radiation(scenario, made)),
         *crossed_warnings(scenario),
         *idle,
         *edge_coordinates(scenario, made),
