@@ -170,7 +170,9 @@ def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) ->
 def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     steps = summary["steps"]
     record = _heat_record(summary)
-    if "time_error" not in results and steps and record is not None:
+    if "time_error" not in results and "rejected_steps" in results:
+        yield _row("time error", "unknown", "as data change too often for steps to end at each change", "  ")
+    elif "time_error" not in results and steps and record is not None:
         if record.controls_error:
             yield _row("time error", "not estimated", 'as time.dt is given; dt = "auto" does', "  ")
         elif record.error_bound is not None:

@@ -188,6 +188,8 @@ SEEN = "the source source1 is 0 in every cell at each of the "
         ("1e6*exp(-((t - 0.5)/1e-5)**2)", None),
         ("1e6*(abs(x - t) < 1e-3)", None),
         ("(T == 300)", None),
+        ("-1e6*(T - 60)*(t == 0.5)", f"`t == 0.5{ONCE}"),
+        ("1e6*(T - 60)*(t == T)", None),
         ("0", None),
     ],
 )

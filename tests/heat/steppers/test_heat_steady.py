@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
 from simsuite.solvers.heat.operator.ledger import booked, empty_ledger
 from simsuite.solvers.heat.operator.operator import ledger_entries
+from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady import steady
@@ -490,3 +492,42 @@ def test_an_answer_without_any_rest_takes_no_further_iterations() -> None:
     solution = solve(2, 1, boundary={"left": hold(1.0)})
     assert solution.residual == 0
     assert solution.iterations < 5
+
+
+INSULATED = {"left": {"kind": "insulated"}}
+RAMP = "1000*min(1, max(0, (350 - T)/10))"
+
+
+@pytest.mark.parametrize("start", [-200.0, 20.0, 300.0, 349.5, 400.0, 3000.0])
+@pytest.mark.parametrize(
+    ("power", "edge", "mean"),
+    [
+        (f"{RAMP} - 100", INSULATED, 349.0),
+        (f"{RAMP}*(x < 0.5) - 200*(y > 0.5)", {"left": {"kind": "flux", "value": 0.0}}, None),
+        (f"{RAMP} - 100", {"left": {"kind": "convection", "h": 0.0, "ambient": 300.0}}, 349.0),
+        (RAMP, {"left": {"kind": "flux", "value": -100.0}}, 349.0),
+        ("1000*(1 - tanh((T - 400)/40)) - 100", INSULATED, 400.0 + 40.0 * math.atanh(0.9)),
+        ("20000/(1 + exp((T - 380)/2)) - 10000/(1 + exp(-(T - 410)/2)) - 100", INSULATED, None),
+    ],
+)
+def test_sources_alone_may_fix_the_level_of_temperatures(
+    heat: Callable[..., HeatProblem], power: str, edge: dict[str, Any], mean: float | None, start: float
+) -> None:
+    """Wherever the search starts, also where the source has no slope: what comes in is what goes out. The mean follows
+    where all cells are on the ramp."""
+    problem = heat(
+        grid={"nx": 8, "ny": 6},
+        material={"conductivity": 500.0},
+        units="degC",
+        initial={"temperature": start},
+        boundary=edge,
+        source=[{"power": power}],
+        time={"steady": True, "stepper": "auto"},
+    )
+    T = solve_steady(problem.made, problem.scenario).T
+    sources = sum(np.broadcast_to(problem.made.source(i, 0.0, T), T.shape) for i in range(len(problem.made.sources)))
+    given = float(edge["left"].get("value", 0.0))  # W/m2 along the left edge of a plate of 1 m2
+    assert float(np.mean(sources)) + given == pytest.approx(0.0, abs=1e-6)
+    assert 300.0 < T.min() <= T.max() < 500.0
+    if mean is not None:
+        assert float(np.mean(T)) == pytest.approx(mean, abs=1e-8)

@@ -12,6 +12,7 @@ from simsuite.scenario.gbm import Barrier, GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.market.jumps import MOST_A_STEP
 
 _HELP = "leave it out, or take another value"
+_WITHOUT_RISK = "leave out its holding, or the risk of [output]{}"
 _PSEUDO = 'write sampling = "pseudo"'
 _UNLIKE = 1e-9  # tolerance of 1 - cos^2 of two volatilities within a step: rounding of dates causes less
 _ROUNDING = 1e-12
@@ -33,9 +34,13 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
             found.append(_mistake(("asset", i, "jumps", "intensity"), f"more than {MOST_A_STEP:g} jumps in a step"))
     for i, option in enumerate(model.option):
         if model.output.risk is not None and option.holding and option.exercised_early:
-            found.append(_mistake(("option", i, "holding"), "the risk of American options"))
+            what = "the risk of options that may be exercised early"
+            found.append(_mistake(("option", i, "holding"), what, _WITHOUT_RISK.format("")))
         if model.output.risk is not None and option.holding and _expected_only(option):
-            found.append(_mistake(("option", i, "holding"), "the risk of barriers that are watched continuously"))
+            what = "the risk of barriers that are watched continuously"
+            found.append(
+                _mistake(("option", i, "holding"), what, _WITHOUT_RISK.format(', or take monitoring = "discrete"'))
+            )
     return found
 
 

@@ -14,7 +14,7 @@ from simsuite.expressions import Expression
 from simsuite.expressions.changes import searched_changes
 from simsuite.expressions.formula import formula
 from simsuite.expressions.moments import equations
-from simsuite.expressions.tree import Apply, Name, Number
+from simsuite.expressions.tree import Apply, Name, Number, names_in
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import described
@@ -42,13 +42,14 @@ def moment_warnings(
     for name, f, x, y in _data(scenario, made):
         if f in idle:
             continue
-        equal = next((node for node in equations(f.tree, "t") if not _holds(node, times, x, y)), None)
+        of_time = (node for node in equations(f.tree, "t") if "T" not in names_in(node))
+        equal = next((node for node in of_time if not _holds(node, times, x, y)), None)
         if equal is not None:
             found.append(
                 f"`{formula(equal)}` in {name} holds at single moments only, which steps pass over: "
                 f"{_for_a_time(equal, end)}"
             )
-        elif name.startswith("the source") and _is_never_seen(f, made, times) and not _may_act(f, made, plan, end):
+        elif name.startswith("the source") and _never_acts(f, made, plan, times, end):
             found.append(
                 f"{name} is 0 in every cell at each of the {len(times)} times at which it was looked at, and probably "
                 "never acts: check its expression"
@@ -61,7 +62,7 @@ def _for_a_time(equation: Apply, end: float) -> str:
     the run, or less."""
     at = next((part.value for part in equation.args if isinstance(part, Number)), None)
     if at is None or Name("t") not in equation.args:
-        return "write, for a second, (t >= 50)*(t < 51) in place of (t == 50)"
+        return "give it a length, as (t >= 50)*(t < 51), a second, has in place of (t == 50)"
     time = 10.0 ** math.floor(math.log10(0.01 * end))
     return f"write, for {time:g} s, (t >= {at:g})*(t < {at + time:g}) in place of (t == {at:g})"
 
@@ -84,8 +85,13 @@ def _data(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, E
             yield f"the {piece.path[1]} edge", f, piece.x[few], piece.y[few]
     x, y = (a.ravel()[:: -(-a.size // _CELLS)] for a in made.centres)
     for name, source in zip(scenario.source_names, scenario.source):
-        if not source.power.depends_on("T"):
-            yield f"the source {name}", source.power, np.tile(x, y.size), np.repeat(y, x.size)
+        yield f"the source {name}", source.power, np.tile(x, y.size), np.repeat(y, x.size)
+
+
+def _never_acts(f: Expression, made: Discretisation, plan: Plan, times: np.ndarray, end: float) -> bool:
+    """Whether a source, as far as can be seen, is 0 at all times; False if it depends on temperature."""
+    seen = f.depends_on("T") or not _is_never_seen(f, made, times)
+    return not seen and not _may_act(f, made, plan, end)
 
 
 def _may_act(f: Expression, made: Discretisation, plan: Plan, end: float) -> bool:

@@ -84,6 +84,21 @@ class Balance:
         _add_at_edges(F, at_edges)
         return np.where(self.free, F, 0.0), float(max(*sizes, np.max(np.abs(at_edges))))
 
+    def fixes_level(self, T: np.ndarray) -> bool:
+        """Whether an edge or a held cell fixes the level of temperatures, whatever the sources do."""
+        g, beta, _ = self._edges(T)
+        return bool(np.any(~self.free)) or bool(np.any(g * beta != 0.0))
+
+    def gain(self, T: np.ndarray) -> float:
+        """The sum over all cells of what comes in from sources and at edges, W/m³."""
+        return float(np.sum(self._sources(T)[self.free]) + np.sum(self.edge_flux(T)))
+
+    def exchange(self, T: np.ndarray) -> tuple[float, float]:
+        """The sum of the sizes of these, and by how much `gain` changes, at most, if each temperature changes by 1 K
+        through sources."""
+        sources, slopes = self._sources(T)[self.free], _slope(self._sources, T)[self.free]
+        return float(np.sum(np.abs(sources)) + np.sum(np.abs(self.edge_flux(T)))), float(np.sum(np.abs(slopes)))
+
     def stiffest(self, T: np.ndarray) -> float:
         """The largest conductance of a face, W/(m³ K)."""
         return float(max(np.max(self._conductance(i, t)) for i, t in enumerate((T, T.T))) or 1.0)

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from simsuite.errors import NumericalFailure
 from simsuite.scenario.heat import HeatScenario
@@ -37,6 +38,8 @@ _NEWTON, _PICARD = 60, 30  # the most iterations of an attempt by Newton's metho
 _SHORTEST = 1.0 / 1024.0  # the least part of a step that is tried
 # relative rounding of temperatures; a flux that it causes cannot be told from a wrong balance
 _ROUNDING = 16 * 2.0**-52
+_UNBALANCED = 1e-6  # share of all heat: more than rounding makes its balance be off
+_LOOKS, _FEW = 400, 6  # temperatures at each side of the mean that are looked at; the most that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,16 +89,35 @@ class _Search:
         self._solve: Solve | None = None
         self.steps = 0
         self.T, self.residual = made.T0.astype(np.float64), math.inf
+        self._level_is_free = not linear and not self._balance.fixes_level(self.T)
 
     def attempts(self) -> Iterator[tuple[np.ndarray, bool]]:
         """(T to start from, whether by Newton's method), one after another, until one succeeds."""
         T0 = self._made.T0.astype(np.float64)
         yield T0, True
+        if self._level_is_free:
+            yield from ((np.full(T0.shape, level), True) for level in self._levels(T0))
         if not self._linear:
             level = np.where(self._made.held, T0, 0.5 * sum(self._made.temperatures([0.0])))
             yield level, True
             yield level, False
             yield self.T, True
+
+    def _levels(self, T0: np.ndarray) -> list[float]:
+        """Temperatures at which as much heat comes in as goes out if all cells have them, those next to T0 first."""
+
+        def gain(level: float) -> float:
+            return self._balance.gain(np.full(T0.shape, level))
+
+        mean = float(np.mean(T0))
+        away = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, _LOOKS)])
+        found = []
+        for side in (-1.0, 1.0):
+            looks = mean + side * away
+            gains = np.array([gain(level) for level in looks.tolist()])
+            for i in np.flatnonzero(gains[1:] * gains[:-1] < 0.0):
+                found.append(float(brentq(gain, looks[i], looks[i + 1])))
+        return sorted(found, key=lambda level: abs(level - mean))[:_FEW]
 
     def improve(self, T: np.ndarray, newton: bool) -> bool:
         """Iterates as long as the residual falls. Returns whether that leads to the solution."""
@@ -119,6 +141,11 @@ class _Search:
         F, largest = self._balance.flux(T)
         noise = _ROUNDING * self._balance.stiffest(T) * float(np.max(np.abs(T)))
         residual = float(np.max(np.abs(F))) / (max(largest, noise / TOLERANCE) or 1.0)
+        if self._level_is_free:
+            # Where temperatures have run away, F may be as small as rounding, and yet more comes in than goes out.
+            total, (size, slope) = abs(self._balance.gain(T)), self._balance.exchange(T)
+            if total > max(_UNBALANCED * size, _ROUNDING * slope * float(np.max(np.abs(T)))):
+                residual = max(residual, total / size)
         if residual < self.residual:
             self.T, self.residual = T, residual
         return F
