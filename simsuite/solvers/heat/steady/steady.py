@@ -116,7 +116,7 @@ class _Search:
             looks = mean + side * away
             gains = np.array([gain(level) for level in looks.tolist()])
             for i in np.flatnonzero(gains[1:] * gains[:-1] < 0.0):
-                found.append(float(brentq(gain, looks[i], looks[i + 1])))
+                found.append(float(brentq(gain, looks[i], looks[i + 1], disp=False)))
         return sorted(found, key=lambda level: abs(level - mean))[:_FEW]
 
     def improve(self, T: np.ndarray, newton: bool) -> bool:
