@@ -119,7 +119,7 @@ def _later(found: Mapping[str, Any], steps: int, at: Any) -> dict[str, Any]:
     if found.get("solver") == "gbm" or at is None or not found.get("end") or steps <= found.get("steps", steps):
         return {}
     position = {"steps": steps, "time": at, "percent": max(100.0 * at / found["end"], found.get("percent", 0.0))}
-    # how long it takes was told at the note, less than a second ago, where it goes on
+    # Of a run that goes on, the last note is about a second old, and the time left that it tells still holds.
     return position if found["status"] == "running" else position | {"seconds_left": None}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, names_in, walk
+from simsuite.expressions.tree import Apply, Name, Node, Number, names_in, replaced, walk
 
 _EQUALITIES = ("==", "!=")
 _CONSTANT = ("floor", "ceil", "//", "sign", "step", "<", "<=", ">", ">=")  # functions that are constant but for jumps
@@ -38,14 +38,11 @@ def isolated(tree: Node, name: str) -> Iterator[Apply]:
 
 
 def almost_everywhere(tree: Node, moments: Collection[Apply]) -> Node:
-    """The tree with what some comparisons of `isolated` say but at single values: no for `==`, yes for `!=`."""
-    if isinstance(tree, Apply) and tree in moments:
-        return Number(float(tree.op == "!="))
-    if isinstance(tree, IntegerPower):
-        return IntegerPower(almost_everywhere(tree.base, moments), tree.exponent)
-    if isinstance(tree, Apply):
-        return Apply(tree.op, tuple(almost_everywhere(argument, moments) for argument in tree.args))
-    return tree
+    """The tree with 0 in place of each of these comparisons that is an `==`, and 1 in place of each `!=`: what a
+    comparison that `isolated` finds is worth at all values of the variable but single ones."""
+    return replaced(
+        tree, lambda part: Number(float(part.op == "!=")) if isinstance(part, Apply) and part in moments else None
+    )
 
 
 def _goes_by_jumps(node: Node) -> bool:

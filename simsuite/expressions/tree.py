@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -100,12 +100,19 @@ def power_steps(exponent: int) -> list[bool]:
 
 def substitute(node: Node, trees: Mapping[str, Node]) -> Node:
     """The tree with other trees in place of the variables with these names."""
-    if isinstance(node, Name):
-        return trees.get(node.name, node)
+    return replaced(node, lambda part: trees.get(part.name) if isinstance(part, Name) else None)
+
+
+def replaced(node: Node, instead: Callable[[Node], Node | None]) -> Node:
+    """The tree with what `instead` returns in place of each of its parts, outermost first, for which that is not
+    None."""
+    other = instead(node)
+    if other is not None:
+        return other
     if isinstance(node, IntegerPower):
-        return IntegerPower(substitute(node.base, trees), node.exponent)
+        return IntegerPower(replaced(node.base, instead), node.exponent)
     if isinstance(node, Apply):
-        return Apply(node.op, tuple(substitute(argument, trees) for argument in node.args))
+        return Apply(node.op, tuple(replaced(argument, instead) for argument in node.args))
     return node
 
 

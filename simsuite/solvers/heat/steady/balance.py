@@ -17,6 +17,7 @@ from simsuite.expressions import Expression
 from simsuite.solvers.heat.grid.discretisation import Discretisation, harmonic
 from simsuite.solvers.heat.grid.edges import at_points
 
+_CELLS = 128  # the number of cells along an axis in which sources are evaluated where a rough sum will do
 _STEP = 1e-6  # share of the temperatures' size over which differences stand for derivatives
 
 
@@ -93,9 +94,24 @@ class Balance:
         """The sum over all cells of what comes in from sources and at edges, W/m³."""
         return float(np.sum(self._sources(T)[self.free]) + np.sum(self.edge_flux(T)))
 
+    def level_gain(self) -> Callable[[float], float]:
+        """A function of one temperature, which estimates what `gain` is if all cells have that temperature and no edge
+        depends on it. On a large grid, sources are evaluated in few cells."""
+        made = self.made
+        rows, columns = (slice(None, None, -(-n // _CELLS)) for n in self.free.shape)
+        x, y = made.centres
+        few, at_edges = self.free[rows, columns], float(np.sum(self.edge_flux(made.T0)))
+        share = float(np.count_nonzero(self.free)) / max(int(np.count_nonzero(few)), 1)
+
+        def gain(level: float) -> float:
+            values = (f(x=x[..., columns], y=y[rows], t=0.0, T=level) for f in made.sources)
+            return share * float(sum(np.sum(np.broadcast_to(v, few.shape)[few]) for v in values)) + at_edges
+
+        return gain
+
     def exchange(self, T: np.ndarray) -> tuple[float, float]:
-        """The sum of the sizes of these, and by how much `gain` changes, at most, if each temperature changes by 1 K
-        through sources."""
+        """The sum of the sizes of what comes in from sources and at edges, W/m³, and by how much, at most, what comes
+        in from sources changes if each temperature changes by 1 K, W/(m³ K)."""
         sources, slopes = self._sources(T)[self.free], _slope(self._sources, T)[self.free]
         return float(np.sum(np.abs(sources)) + np.sum(np.abs(self.edge_flux(T)))), float(np.sum(np.abs(slopes)))
 

@@ -105,11 +105,7 @@ class _Search:
 
     def _levels(self, T0: np.ndarray) -> list[float]:
         """Temperatures at which as much heat comes in as goes out if all cells have them, those next to T0 first."""
-
-        def gain(level: float) -> float:
-            return self._balance.gain(np.full(T0.shape, level))
-
-        mean = float(np.mean(T0))
+        gain, mean = self._balance.level_gain(), float(np.mean(T0))
         away = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, _LOOKS)])
         found = []
         for side in (-1.0, 1.0):
