@@ -676,6 +676,19 @@ def test_steps_of_a_given_length_have_no_estimate(say: Say) -> None:
     assert "not estimated" not in say("run", *settings("time.stepper=rkl2"), "--fresh").stdout
 
 
+@pytest.mark.parametrize("stepper", ["rkl2", "adi", "auto"])
+def test_data_that_change_too_often_are_why_no_error_is_told(
+    say: Say, monkeypatch: pytest.MonkeyPatch, stepper: str
+) -> None:
+    """No length of steps was given, so that is not why."""
+    monkeypatch.setattr("simsuite.solvers.heat.time_scales.data_changes.MOST", 5)
+    source = 'source=[{power="1e5*(t % 0.5 < 0.1)*x"}]'
+    shown = say("run", *settings(source, f"time.stepper={stepper}", "time.end=5"), "--fresh").stdout
+    (line,) = [line for line in shown.splitlines() if "time error" in line]
+    assert "unknown" in line
+    assert "data change too often" in line
+
+
 def test_explicit_steps_without_a_bound_of_their_error_are_said_to_have_none(say: Say) -> None:
     """A bound that comes to more than the range of temperatures is none either."""
     for unbounded in ('source=[{power = "1 - T"}]', 'boundary.left={kind = "convection", h = "1 + t", ambient = 1}'):

@@ -208,8 +208,10 @@ def test_what_is_known_in_expectation_only_has_no_risk():
         "level": 90.0,
     }
     watched = barrier | {"monitoring": "continuous"}
-    with pytest.raises(ScenarioError, match="cannot be computed yet"):
+    with pytest.raises(ScenarioError, match="cannot be computed yet") as refused:
         owned(option=[watched | {"holding": 1.0}])
+    assert 'or take monitoring = "discrete"' in str(refused.value.mistakes[0].help)
+    owned(option=[barrier | {"monitoring": "discrete", "holding": 1.0}])
     low = {
         "style": "lookback",
         "payoff": "put",
