@@ -16,7 +16,15 @@ import numpy as np
 from simsuite.backends import open_backend
 from simsuite.backends.failures import gpu_failure
 from simsuite.backends.threads import cores, threads_available
-from simsuite.capabilities import Advising, Foreseeable, MemorySaving, steps_expected
+from simsuite.capabilities import (
+    Advising,
+    CompilesAhead,
+    Foreseeable,
+    MemorySaving,
+    Rehearsing,
+    steps_expected,
+    threads_for,
+)
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about, stored_bytes
@@ -33,6 +41,7 @@ PROBLEMS = {  # the module and the class of each solver, imported when it is fir
     "linear": "simsuite.solvers.linear.problem:LinearProblem",
 }
 
+_SMALL = 1 << 28  # a problem needs at most so many bytes of its device that another process may make its state again
 _LARGE = 1 << 30  # a problem needs so many bytes of its device that it may take a while to fill them
 
 
@@ -101,12 +110,28 @@ def make_backend(device: Device, problem: Problem) -> Backend:
 
 
 @contextlib.contextmanager
-def enough_memory(problem: Problem) -> Iterator[None]:
-    """Turns a MemoryError raised in this context into a DeviceError that says what to do about it."""
-    try:
-        yield
-    except MemoryError as error:
-        raise DeviceError(f"there is not enough memory for this run: {error}{_memory_help(problem)}") from error
+def computing(problem: Problem, backend: Backend) -> Iterator[None]:
+    """In this context a run computes: on as many threads as it has work for, with a second process that compiles its
+    kernels, too, where the device can have one. Turns a MemoryError into a DeviceError that says what to do about
+    it."""
+    with contextlib.ExitStack() as stack:
+        # of a large state there would be two for a while
+        if isinstance(backend, CompilesAhead) and memory_needed(problem) <= _SMALL:
+            stack.enter_context(backend.compiling_ahead(functools.partial(_rehearse, problem)))
+        stack.enter_context(backend.on_threads(threads_for(problem, backend)))
+        try:
+            yield
+        except MemoryError as error:
+            raise DeviceError(f"there is not enough memory for this run: {error}{_memory_help(problem)}") from error
+
+
+def _rehearse(problem: Problem, backend: Backend) -> None:
+    """Call what a run of the problem calls, on a backend that only compiles it."""
+    stepper = problem.stepper(backend, problem.initial())
+    parts = list(stepper.rehearse()) if isinstance(stepper, Rehearsing) else [functools.partial(stepper.advance, 1)]
+    for part in [*(functools.partial(stepper.observe, series.dim) for series in problem.layout.series), *parts]:
+        with contextlib.suppress(Exception):  # there are no data: what comes to nothing here need not in the run
+            part()
 
 
 def _memory_help(problem: Problem) -> str:

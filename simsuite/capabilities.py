@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from simsuite.core import Backend, Problem, Snapshot, Stepper
@@ -42,6 +43,24 @@ class Stalling(Protocol):
     @property
     def stalled(self) -> str | None:
         """Why the run will hardly get to its end, in a sentence, as it looks now; None while it looks as if it will."""
+
+
+@runtime_checkable
+class CompilesAhead(Protocol):
+    """A backend that can compile kernels before they are called."""
+
+    def compiling_ahead(self, rehearse: Callable[[Backend], None]) -> AbstractContextManager[None]:
+        """A context in which kernels that are missing from the cache are compiled ahead, in another process.
+        rehearse: a function that calls there what a run will call, on the backend that it is given, where kernels do
+        nothing and arrays hold no data."""
+
+
+@runtime_checkable
+class Rehearsing(Protocol):
+    """A stepper that takes steps of several kinds, as it finds out on the way."""
+
+    def rehearse(self) -> Iterator[Callable[[], object]]:
+        """Functions that call what the steps of each kind call. They may fail where arrays hold no data."""
 
 
 @runtime_checkable

@@ -12,9 +12,9 @@ from typing import Any
 
 from simsuite.assembly import (
     base_of_data,
+    computing,
     device_of,
     disk_bytes,
-    enough_memory,
     failure_of,
     make_backend,
     make_problem,
@@ -97,7 +97,7 @@ class Execution:
             self._require_room(problem)
             try:
                 backend = make_backend(device, problem)
-                with enough_memory(problem), backend.on_threads(threads_for(problem, backend)):
+                with computing(problem, backend):
                     return self._march(problem, device, backend)
             except Exception as error:
                 self.directory.remove_progress()

@@ -41,7 +41,7 @@ def _zeros(shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
     return raw[begin : begin + size].view(dtype).reshape(shape)
 
 
-class _Copied:
+class Copied:
     """A snapshot that is on the host already."""
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -161,7 +161,7 @@ class HostBackend(NumbaKernels):
         return _Direct()
 
     def stage(self, step: int, arrays: Mapping[str, HostArray]) -> Pending:
-        return _Copied(Snapshot(step, {name: a.copy() for name, a in arrays.items()}))
+        return Copied(Snapshot(step, {name: a.copy() for name, a in arrays.items()}))
 
     def fence(self) -> Fence:
         return _Done()

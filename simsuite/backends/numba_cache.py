@@ -22,10 +22,14 @@ _CPU, _CUDA = "numba.core", "numba.cuda.core"
 
 
 class Missing:
-    """Has the function `tell`, which is called when a kernel is not in the cache and will be compiled. Code that asks
-    for kernels sets it."""
+    """Functions that are called with the file name of a kernel. Code that asks for kernels sets them.
 
-    tell: Callable[[], None] = staticmethod(lambda: None)
+    tell: the kernel is not in the cache and will be compiled, unless it is there when this function returns.
+    found: a kernel of which that was told is in the cache now.
+    """
+
+    tell: Callable[[str], None] = staticmethod(lambda name: None)
+    found: Callable[[str], None] = staticmethod(lambda name: None)
 
 
 @contextlib.contextmanager
@@ -69,15 +73,24 @@ class _Sealed:
     _dump: Callable[[object], bytes]
 
     def save(self, key: object, data: object) -> None:
-        whole = pickle.dumps(self._identity(key)) + self._dump(data)
-        write_sealed(self._path(key), whole)
+        whole, path = pickle.dumps(self._identity(key)) + self._dump(data), self._path(key)
+        write_sealed(path, whole)
+        Missing.found(path.name)
 
     def load(self, key: object) -> object:
-        whole, identity = read_sealed(self._path(key)), pickle.dumps(self._identity(key))
-        if whole is None or not whole.startswith(identity):
-            Missing.tell()
-            return None
-        return pickle.loads(whole[len(identity) :])
+        path = self._path(key)
+        kept = self._kept(path, key)
+        if kept is None:
+            Missing.tell(path.name)
+            kept = self._kept(path, key)
+            if kept is not None:
+                Missing.found(path.name)
+        return None if kept is None else pickle.loads(kept)
+
+    def _kept(self, path: Path, key: object) -> bytes | None:
+        """The pickled function that a file holds; None if it is not this one."""
+        whole, identity = read_sealed(path), pickle.dumps(self._identity(key))
+        return whole[len(identity) :] if whole is not None and whole.startswith(identity) else None
 
     def _identity(self, key: object) -> tuple[str, str]:
         """What a file is named after, and what it says that it is for. The time of the function's source file is left

@@ -19,11 +19,18 @@ class NumbaKernels:
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
         """See `core.Backend.kernels`."""
-        Missing.tell = self._compiling
+        Missing.tell, Missing.found = self.missing, self.found
         return import_kernels(f"{module}_{self.dialect}", functions)
 
+    def missing(self, name: str) -> None:
+        """See `Missing.tell`."""
+        self._tell_of_compiling()
+
+    def found(self, name: str) -> None:
+        """See `Missing.found`."""
+
     @functools.cached_property
-    def _compiling(self) -> Callable[[], None]:
+    def _tell_of_compiling(self) -> Callable[[], None]:
         return functools.cache(
             lambda: self.announce(f"compiling kernels for {self.device_name} that no run has needed before")
         )

@@ -16,7 +16,7 @@ from __future__ import annotations
 import bisect
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from simsuite.solvers.heat.error_control.missed_kinks import MissedKinks, kinks
 from simsuite.solvers.heat.error_control.pieces import Pieces
 from simsuite.solvers.heat.error_control.runaway import Runaway
 from simsuite.solvers.heat.error_control.stable_step import StableStep
+from simsuite.solvers.heat.error_control.step_moments import StepMoments
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
@@ -55,17 +56,6 @@ _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)
 _ESTIMATE, _LASTING, _ROOM = 3, 4, 5
 
 
-class _Moment:
-    """A clock for tables that are filled for a single step, which begins at `begin` and is `span` long."""
-
-    def __init__(self, clock: Clock) -> None:
-        self.times = clock.times
-        self.begin, self.span = clock.times[0], 0.0
-
-    def inside(self, step: int) -> tuple[float, float, int, int]:
-        return self.begin, self.span, 0, 1
-
-
 class ControlledStepper(FieldStepper):
     """Advances the field of `start` on `backend`.
 
@@ -87,7 +77,7 @@ class ControlledStepper(FieldStepper):
         T = start.arrays["temperature"]
         self._plan, safe, self._degrees = plan, plan.safe, degrees
         self._jumps = dict.fromkeys(changes, False) | dict.fromkeys(plan.jumps, True)
-        self._moment = _Moment(clock)
+        self._moment = StepMoments(clock)
         plain = is_plain(made) and not wanted.rate
         self._operator = Operator(made, self._moment, backend, T.dtype, start.arrays, STAGE_ROWS, scratch=2)
         stages: PlainStages | GeneralStages = GeneralStages(self._operator)
@@ -204,6 +194,16 @@ class ControlledStepper(FieldStepper):
             self._take_step()
             if time.monotonic() >= late:
                 break
+
+    def rehearse(self) -> Iterator[Callable[[], object]]:
+        """See `capabilities.Rehearsing`."""
+        dt = self.control["dt"]
+        if "rkl2" in self._plan.methods:
+            yield lambda: self._try_rkl2(longest_step(3, self._safe))
+        yield lambda: self._look_at_errors(self.clock.times[0] + dt, 1.0, 0.0)
+        if "adi" in self._plan.methods:
+            yield lambda: self._try_adi(dt)
+            yield lambda: self._measure_more(dt)
 
     def _take_step(self) -> None:
         """Take the next step, as long as its error allows."""

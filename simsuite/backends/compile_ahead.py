@@ -1,0 +1,176 @@
+"""A second process that compiles kernels of a run while the run compiles others.
+
+Numba compiles one function after the other. When the first kernel of a run is found to be missing from the cache, this
+process is forked. The copy rehearses the run: it calls what the run will call, but no kernel is run. Then it compiles
+the kernels that were called, the last one first, into the cache, where the run finds them when it comes to them. A
+kernel that one process is compiling is claimed by it: the copy leaves out what the run is compiling, and the run waits
+for what the copy is compiling. So they meet somewhere in the middle, and each kernel is compiled once.
+
+Claims are locks on bytes of a file without a name, which end with the process that has them. Whatever happens to the
+copy, the run compiles what it does not find. The copy writes nothing but kernels. It ends when it has compiled all that
+it knows of, at the latest with the run, or when it has computed for IDLE seconds without beginning to compile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import functools
+import gc
+import hashlib
+import logging
+import os
+import resource
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+from simsuite.core import Kernel
+
+IDLE = 20.0  # seconds of a CPU
+_END_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+class Claimed(Exception):
+    """The other process is compiling this kernel."""
+
+
+def can_help() -> bool:
+    """Whether a copy of this process can be made that compiles: this is Linux, and no other thread of Python may hold
+    a lock that would stay locked in the copy."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+class _Claims:
+    """Which kernels this process and its copy are compiling."""
+
+    def __init__(self) -> None:
+        self._file = os.memfd_create("simsuite")
+        self.held: list[str] = []
+
+    def take(self, name: str, wait: bool) -> bool:
+        """Claim a kernel. Returns whether this process has it now. wait: until the other process does not."""
+        how = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
+        try:
+            fcntl.lockf(self._file, how, 1, _byte(name))
+        except OSError:
+            return False
+        self.held.append(name)
+        return True
+
+    def leave(self, name: str) -> None:
+        if name in self.held:
+            self.held.remove(name)
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _byte(name))
+
+    def inherit(self) -> None:
+        """Begin anew in the copy of a process, whose claims are not the copy's, and close all its other files, of which
+        some are locked."""
+        self.held.clear()
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        os.closerange(3, self._file)
+        os.closerange(self._file + 1, min(most, 1 << 20))
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _byte(name: str) -> int:
+    """The place of a kernel's lock in the file: the first 60 bits of a hash of its name."""
+    return int(hashlib.sha256(name.encode()).hexdigest()[:15], 16)
+
+
+class CompileAhead:
+    """Forks the process that rehearses when the first kernel is missing. rehearse: a function that goes through the
+    run."""
+
+    def __init__(self, rehearse: Callable[[], None]) -> None:
+        self._rehearse = rehearse
+        self._claims = _Claims()
+        self._copy: int | None = None  # the number of the process that rehearses; 0 in that process itself
+
+    def missing(self, name: str) -> None:
+        """A kernel is not in the cache. Returns when this process has claimed it: the other one may have compiled it
+        meanwhile, so the cache has to be looked at again."""
+        claims = self._claims
+        if self._copy == 0:
+            signal.setitimer(signal.ITIMER_PROF, IDLE)
+            # what another kernel needs has to be waited for
+            if not claims.take(name, wait=bool(claims.held)) and not claims.held:
+                raise Claimed(name)
+            return
+        claims.take(name, wait=True)
+        if self._copy is None:
+            self._start()
+
+    def found(self, name: str) -> None:
+        """The kernel is in the cache now."""
+        self._claims.leave(name)
+
+    def _start(self) -> None:
+        self._copy = -1  # not asked again, whatever happens
+        if not can_help():
+            return
+        with warnings.catch_warnings(), contextlib.suppress(OSError):
+            # from Python 3.12 on there is a warning wherever libraries have threads, such as those of OpenBLAS
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._copy = os.fork()
+        if self._copy == 0:
+            self._help()
+
+    def _help(self) -> NoReturn:
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for number in (signal.SIGTERM, signal.SIGPROF):
+                signal.signal(number, signal.SIG_DFL)
+            ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
+            signal.setitimer(signal.ITIMER_PROF, IDLE)
+            self._claims.inherit()
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for standard in range(3):
+                os.dup2(nowhere, standard)
+            logging.disable()
+            gc.disable()
+            for compile_kernel in reversed(_called_by(self._rehearse)):
+                with contextlib.suppress(Claimed):
+                    compile_kernel()
+        finally:
+            os._exit(0)
+
+    def close(self) -> None:
+        if self._copy is not None and self._copy > 0:
+            with contextlib.suppress(OSError):
+                os.kill(self._copy, signal.SIGKILL)
+                os.waitpid(self._copy, 0)
+        self._claims.close()
+
+
+def _called_by(rehearse: Callable[[], None]) -> list[Callable[[], object]]:
+    """Functions that compile the kernels which a function calls, in the order of the calls, one for each combination of
+    a kernel and types of arguments. From now on kernels are not run in this process, and return None."""
+    from numba.core.dispatcher import Dispatcher
+
+    calls: dict[tuple[object, ...], Callable[[], object]] = {}
+
+    def call(kernel: Kernel, *arguments: object) -> None:
+        types = map(kernel.typeof_pyval, arguments)
+        calls.setdefault((kernel, *types), functools.partial(kernel._compile_for_args, *arguments))
+
+    Dispatcher.__call__ = call  # type: ignore[assignment]
+    with contextlib.suppress(Exception):
+        rehearse()
+    return list(calls.values())
+
+
+@contextlib.contextmanager
+def compile_ahead(rehearse: Callable[[], None]) -> Iterator[CompileAhead]:
+    """In this context, the process that rehearses is there as soon as it is needed."""
+    helper = CompileAhead(rehearse)
+    try:
+        yield helper
+    finally:
+        helper.close()
