@@ -232,6 +232,7 @@ class Execution:
                     results.set_status("failed")
                     self._log(f"failed: {error}")
                 if isinstance(error, NumericalFailure) and isinstance(problem, Advising):
+                    self._tell_what_is_safe(error)
                     help = "; or ".join(problem.remedies)
                     raise NumericalFailure(f"{error}\n  = help: {help}") from error
                 raise

@@ -65,7 +65,7 @@ def write_checkpoint(
     the checkpoints there stay as they are.
     """
     for name, array in snapshot.arrays.items():
-        _require(np.isfinite if name not in unbounded else _is_number, name, np.asarray(array), snapshot.step)
+        _require(np.isfinite if name not in unbounded else _is_number, name, np.asarray(array))
     require_room(directory, sum(np.asarray(a).nbytes for a in snapshot.arrays.values()))
     fresh = directory / FRESH
     with explained(directory / NEWEST):
@@ -120,7 +120,7 @@ def stored_bytes(array: HostArray) -> int:
     return -(-array.size // chunk) * chunk * array.itemsize
 
 
-def _require(good: Callable[[HostArray], npt.NDArray[np.bool_]], name: str, array: HostArray, step: int) -> None:
+def _require(good: Callable[[HostArray], npt.NDArray[np.bool_]], name: str, array: HostArray) -> None:
     """Raise NumericalFailure unless all numbers of an array are `good`. Blocks are looked at one by one, since a mask
     of the whole array could need too much memory."""
     if array.dtype.kind not in "fc":
@@ -131,7 +131,7 @@ def _require(good: Callable[[HostArray], npt.NDArray[np.bool_]], name: str, arra
         if not found.all():
             index = np.unravel_index(start + int(np.argmin(found)), array.shape)
             place = f" at index ({', '.join(map(str, index))})" if index else ""
-            raise NumericalFailure(f"{name} is not finite{place} in step {step}; the last good checkpoint is kept")
+            raise NumericalFailure(f"{name} is not finite{place}")
 
 
 def _write(

@@ -174,4 +174,4 @@ class CheckpointOutput:
             rows, results = self._results.all_rows(), self._results.copy_metadata()
             write_checkpoint(self._directory, snapshot, rows, meta, self._unbounded, results)
         except NumericalFailure as failure:
-            raise NumericalFailure(f"{failure} ({self._moment(snapshot.step)})") from None
+            raise NumericalFailure(f"{failure} at {self._moment(snapshot.step)}") from None

@@ -224,8 +224,9 @@ def test_overflow_is_a_fault_with_a_name(backend):
     )
     stepper = p.stepper(backend, p.initial())
     stepper.advance(p.clock.end)
-    assert p.fault(copied(stepper.observe("time"))) == "path 0 of asset 'B'"
-    assert p.fault(copied(stepper.snapshot())) == "path 0 of asset 'B'"
+    blamed = "path 0 of asset 'B', in its price or in what an option on it pays,"
+    assert p.fault(copied(stepper.observe("time"))) == blamed
+    assert p.fault(copied(stepper.snapshot())) == blamed
 
 
 # ---- what the compiler makes of the CUDA kernels

@@ -351,7 +351,7 @@ def test_paths_do_not_go_beyond_their_number():
 def test_a_fault_is_named_with_its_level():
     p = levelled(1.0, 16)
     observed = Snapshot(0, {"fault": np.array([STRIDE + 5])})
-    assert p.fault(observed) == "path 5 of 8 steps of asset 'A'"
+    assert p.fault(observed) == "path 5 of 8 steps of asset 'A', in its price or in what an option on it pays,"
 
 
 # ---- GPUs

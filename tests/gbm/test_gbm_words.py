@@ -17,6 +17,7 @@ from test_resume import write
 import simsuite
 from simsuite.backends import open_backend
 from simsuite.cli.gbm import gbm_sections
+from simsuite.errors import NumericalFailure
 from simsuite.solvers.gbm.results.text_lines import option_lines, with_error
 
 TWO = [ASSET | {"name": "calm"}, ASSET | {"name": "wild", "spot": 50.0, "volatility": 0.5}]
@@ -398,3 +399,22 @@ def test_no_option_is_left_out_beside_risk(tmp_path: Path) -> None:
     )
     lines = [text for _, rows in gbm_sections(found.results, verbose=False) for text in rows]
     assert all(any(text.startswith(f"    put{i} ") and "±" in text for text in lines) for i in range(3))
+
+
+def test_where_greeks_overflow_and_prices_do_not_the_words_name_both(tmp_path: Path) -> None:
+    """An American put at a volatility of 2000 %."""
+    put = {"style": "american", "payoff": "put", "strike": 5.0}
+    scenario = {
+        "solver": "gbm",
+        "market": {"rate": 0.05},
+        "asset": [{"spot": 100.0, "volatility": 20.0}],
+        "time": {"end": 1.0, "steps": 10},
+        "paths": {"count": 10_000},
+        "run": {"device": "cpu"},
+    }
+    with pytest.raises(NumericalFailure, match=r"in its price or in what an option on it pays, or in a Greek, at step"):
+        simsuite.run(scenario | {"option": [put]}, directory=tmp_path / "greeks")
+    done = simsuite.run(scenario | {"option": [put | {"greeks": False}]}, directory=tmp_path / "price")
+    assert done.results["options"]["option1"]["price"] == pytest.approx(5 * math.exp(-0.05), abs=0.25)
+    with pytest.raises(NumericalFailure, match=r"greeks = false in \[\[option\]\] leaves them out"):
+        simsuite.run(scenario | {"option": [put]}, directory=tmp_path / "help")

@@ -699,6 +699,13 @@ def test_numbers_below_zero_are_asked_for_their_unit(heat: Callable, sections: d
         assert not [text for text in heat(**sections, units=units).warnings if "absolute zero" in text]
 
 
+def test_a_pole_does_not_hide_when_temperatures_fall_below_zero(heat: Callable) -> None:
+    """Beside 1e17 K, -100 K looked like rounding, and t = 3 s was told."""
+    outside = OUTSIDE_FALLS | {"ambient": "300/(t - 3)"}
+    (text,) = [text for text in heat(boundary={"top": outside}, time={"end": 5.0}).warnings if "absolute" in text]
+    assert text.startswith("boundary.top.ambient is below absolute zero from the start on, down to -")
+
+
 @pytest.mark.parametrize(
     ("sections", "told"),
     [

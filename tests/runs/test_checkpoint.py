@@ -70,7 +70,7 @@ def test_arrays_of_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert is_state(read_checkpoint(tmp_path), 4)
     bad = state(5)
     bad.arrays["u"][49] = np.inf
-    with pytest.raises(NumericalFailure, match=r"u is not finite at index \(49\) in step 5"):
+    with pytest.raises(NumericalFailure, match=r"u is not finite at index \(49\)$"):
         write_checkpoint(tmp_path, bad, ROWS, {})
 
 
@@ -81,7 +81,7 @@ def test_a_bad_state_replaces_nothing(tmp_path: Path, bad: np.ndarray) -> None:
     write_checkpoint(tmp_path, state(1), ROWS, {})
     write_checkpoint(tmp_path, state(2), ROWS, {})
     before = contents(tmp_path)
-    with pytest.raises(NumericalFailure, match=r"velocity is not finite at index \(1, 0\) in step 3"):
+    with pytest.raises(NumericalFailure, match=r"velocity is not finite at index \(1, 0\)$"):
         write_checkpoint(tmp_path, Snapshot(3, {"u": np.zeros(3), "velocity": bad}), ROWS, {})
     assert contents(tmp_path) == before
 

@@ -14,7 +14,7 @@ import numpy as np
 from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.add_paths import with_added_paths
-from simsuite.solvers.gbm.checks.advice import remedies, warnings_of
+from simsuite.solvers.gbm.checks.advice import blamed, remedies, warnings_of
 from simsuite.solvers.gbm.checks.feasibility import require_feasible
 from simsuite.solvers.gbm.checks.rare_prices import missed_means
 from simsuite.solvers.gbm.checks.unsupported import require_supported
@@ -148,4 +148,4 @@ class GbmProblem(PathPlan):
         if code == NO_FAULT:
             return None
         path, asset = divmod(code, self.n_assets)
-        return f"path {path} of asset {self.scenario.asset_names[asset]!r}"
+        return f"path {path} of {blamed(self.scenario, asset)}"

@@ -22,7 +22,7 @@ from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_b
 from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.checks.too_hot import too_hot
 from simsuite.solvers.heat.checks.unstable import unstable
-from simsuite.solvers.heat.error_control.control_state import NAMES
+from simsuite.solvers.heat.error_control.control_state import NAMES, errors_of
 from simsuite.solvers.heat.error_control.controlled import CONTROLLED_FIELDS, ControlledStepper
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
@@ -331,12 +331,9 @@ class HeatProblem:
             control = dict(zip(NAMES, map(float, a["control"])))
             if not control["taken"]:
                 return {"time_error": 0.0}
-            range_ = control["high"] - control["low"]
-            kelvin = max(control["error"], control["largest"]), control["rounded"]
-            largest, rounding = (error / range_ if range_ > 0 else 0.0 for error in kelvin)
-            errors = {"time_error": largest + rounding, "rounding_error": rounding}
+            plan = self.plan.control
             return {
-                **({} if self.plan.control and self.plan.control.unsearched else errors),
+                **(errors_of(control, plan.range_floor) if plan and not plan.unsearched else {}),
                 "range": [control["low"], control["high"]],
                 "dt": [control["shortest"], control["longest"]],
                 "rejected_steps": int(control["rejected"]),

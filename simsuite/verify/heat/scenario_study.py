@@ -92,7 +92,7 @@ def _error_in_time(outcome: Outcome, base: Path, backend: Backend) -> tuple[floa
     problem = outcome.problem
     if problem.adaptive:
         range_ = max(float(np.ptp(outcome.temperature)), float(np.ptp(problem.T0)))
-        return outcome.results["time_error"] * range_, True
+        return outcome.results.get("time_error", 0.0) * range_, True
     if is_exact_in_time(problem.method["stepper"]):
         return 0.0, True
     shorter = run(in_shorter_steps(problem, base, SHORTER), backend)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,16 @@ from scipy.linalg import expm
 from sm90 import others_long
 
 from simsuite.backends import open_backend
+from simsuite.cli.summary import _heat
 from simsuite.core import Backend, Snapshot
-from simsuite.solvers.heat.error_control.control_state import NAMES
+from simsuite.io.checkpoint import write_checkpoint
+from simsuite.solvers.heat.error_control.control_state import NAMES, errors_of
 from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
+_SUMMARY = {"solver": "heat", "steps": 9, "status": "stopped", "stepper": "rkl2+adi", "units": {}}
 INSULATED = {edge: {"kind": "insulated"} for edge in ("left", "right", "bottom", "top")}
 FRONTS: dict[str, dict[str, Any]] = {  # q(u) with u = T - base; D, rates and lengths as the equation has them
     "Fisher": {"q": "{u}*(1-{u})", "width": 1.0, "length": 60.0, "end": 20.0, "tolerance": 1e-4},
@@ -209,3 +213,46 @@ def test_errors_where_cold_cells_lose_heat_by_a_square_become_smaller(
     found = backend.to_host(fields[1])
     assert found[0, 1] == pytest.approx(sign * 1e-3, rel=1e-3)
     assert 0.0 < sign * found[0, 0] < 1.1e-3 * (1 / (1 + 2 * cold * since))
+
+
+def test_errors_that_grow_beyond_all_numbers_are_unknown(heat: Callable[..., HeatProblem], tmp_path: Path) -> None:
+    """Where all cells rest on a temperature at which a source jumps, what errors may grow to overflows within seconds.
+    A run that was stopped then had no checkpoint: `lasting_error is not finite`."""
+    problem = heat(
+        grid={"nx": 3, "ny": 1, "lx": 0.12, "ly": 0.08},
+        material={"conductivity": 20.0, "density": 7000.0, "specific_heat": 500.0},
+        initial={"temperature": 300.0},
+        boundary=INSULATED | {"left": {"kind": "convection", "h": 420.0, "ambient": 350.0}},
+        source=[{"power": "1e6*(T > 300)"}],
+        time={"end": 1.0, "tolerance": 1e-5, "stepper": "auto"},
+    )
+    backend = open_backend("cpu")
+    stepper = problem.stepper(backend, problem.initial())
+    assert isinstance(stepper, ControlledStepper)
+    for _ in range(20_000):
+        stepper.advance_for(1, 0.0)
+        if not math.isfinite(stepper.control["largest"]):
+            break
+    assert math.isinf(stepper.control["largest"])
+    with stepper.snapshot() as snapshot:
+        write_checkpoint(tmp_path, snapshot, {"time": 1}, {}, unbounded=problem.unbounded)
+    with stepper.observe("time") as observed:
+        results = problem.results(observed)
+    assert "time_error" not in results
+    assert 0.0 <= results["rounding_error"] < 1.0
+    (text,) = problem.shortcomings(results, complete=False)
+    assert text.startswith("the error of time steps is unknown, as its estimate has grown beyond all bounds: ")
+    assert "as where a source jumps at a temperature" in text
+    rows = [row for _, lines in _heat(_SUMMARY | {"results": results}, False) for row in lines]
+    (row,) = (row for row in rows if "time error" in row)
+    assert " ".join(row.split()) == "time error unknown as its estimate has grown beyond all bounds"
+
+
+def test_an_estimate_of_many_ranges_is_none() -> None:
+    numbers = dict.fromkeys(NAMES, 0.0) | {"low": 300.0, "high": 310.0, "rounded": 0.1}
+    assert errors_of(numbers | {"largest": 20.0}, 0.0) == {"time_error": 2.01, "rounding_error": 0.01}
+    assert errors_of(numbers | {"error": 20.0, "largest": 1.0}, 0.0) == {"time_error": 2.01, "rounding_error": 0.01}
+    for largest in (2e4, math.inf):
+        assert errors_of(numbers | {"largest": largest}, 0.0) == {"rounding_error": 0.01}
+    still = numbers | {"low": 310.0, "largest": 1e-5}
+    assert errors_of(still, 1.0) == {"time_error": 0.0, "rounding_error": 0.0}

@@ -160,6 +160,15 @@ def _bends_within_steps(scenario: GbmScenario, a: int) -> list[float]:
     return [t for t in bent if abs((place := t / time.end * time.steps) - round(place)) > _ROUNDING * time.steps]
 
 
+def blamed(scenario: GbmScenario, asset: int) -> str:
+    """What a NaN or Inf may be in, of which only the asset is known."""
+    name = f"asset {scenario.asset_names[asset]!r}"
+    if not scenario.option:
+        return name
+    either = f"{name}, in its price or in what an option on it pays"
+    return f"{either}, or in a Greek," if any(option.greeks for option in scenario.option) else f"{either},"
+
+
 def remedies(scenario: GbmScenario) -> list[str]:
     """Sentences about what may have brought a price to Inf, or a payoff to NaN."""
     found = scale_warnings(scenario)
@@ -167,4 +176,6 @@ def remedies(scenario: GbmScenario) -> list[str]:
         found.append('sums along paths of float32 end at 3.4e38: try precision = "float64"')
     if any(option.style == "expression" for option in scenario.option):
         found.append("an option's expression may be no number for some prices, such as the logarithm of a negative one")
+    if any(option.greeks for option in scenario.option):
+        found.append("Greeks may overflow where prices do not: greeks = false in [[option]] leaves them out")
     return found or ["prices beyond 1e150 times the spot count as overflown: check rates, volatilities and time.end"]

@@ -20,6 +20,7 @@ import numpy as np
 from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm.checks.advice import blamed
 from simsuite.solvers.gbm.checks.feasibility import require_reach
 from simsuite.solvers.gbm.checks.unsupported import require_supported
 from simsuite.solvers.gbm.error_allowances.payoff_jumps import payoff_jumps_of
@@ -125,4 +126,4 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
         path, asset = divmod(code, self.n_assets)
         level, number = divmod(path, STRIDE)
         steps = self.levels[level].steps
-        return f"path {number} of {steps} steps of asset {self.scenario.asset_names[asset]!r}"
+        return f"path {number} of {steps} steps of {blamed(self.scenario, asset)}"

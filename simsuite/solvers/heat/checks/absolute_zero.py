@@ -24,7 +24,7 @@ _USUAL = (
     330.0,
 )  # Temperatures in this range are usual in K; as °C they are unlikely for all of a plate and its surroundings.
 _SEEN = 200.0, 2000.0  # the range of temperatures in K that are written with the .15 of 273.15
-_NOWHERE = -1e6  # a temperature that no wrong unit comes to
+_NOWHERE, _HOT = -1e6, 1e6  # temperatures that no wrong unit comes to
 _ROUNDING = 1e-6  # share of the largest temperature by which a step may go below 0 K because of rounding
 _SOME = 1e-3  # share of the largest temperature: a run may come to so much less than 0 K by the error of a method
 _WITHOUT_UNIT = (
@@ -112,8 +112,9 @@ def _divisor(node: Node) -> Node | None:
 
 
 def _below_zero(highest: float) -> float:
-    """The temperature below which others count as below 0. highest: the largest of them."""
-    return -_ROUNDING * abs(highest)
+    """The temperature below which others count as below 0. highest: the largest of them, which says how they are
+    rounded, unless it lies near a pole."""
+    return -_ROUNDING * min(abs(highest), _HOT)
 
 
 def _is_below(given: _Given, end: float) -> str:

@@ -25,6 +25,7 @@ _OF_STEPS = ("end", "dt", "tolerance", "steady_tolerance")
 _OF_FRAMES = ("frames", "every", "times", "samples", "checkpoint_every")
 # share of the tolerance: if rounding in float64 is more, it is why an error cannot be told to be within the tolerance
 _ROUNDED = 0.03
+_SHARE = 1e-3  # of an error: if rounding is less, it is not why the error is large
 _NOTHING = 0.1  # share of the range: if rounding in float64 is more, temperatures do not change at all
 _FEW = 17  # the number of places along each axis, and of times, at which a source is looked at
 _FAR = 1e3  # Errors of more than so many times the tolerance are hardly in proportion to it.
@@ -151,7 +152,7 @@ def missed_tolerance(
     """A sentence where steps that control their error may have missed the tolerance. Explicit steps are no reason to
     warn, since their results have a bound of the error. complete: whether the run came to its end. In a run that was
     stopped, the range of temperatures, by which errors are measured, might still have grown."""
-    error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
+    error, tolerance = results.get("time_error", math.inf), scenario.time.tolerance
     if "rounding_error" not in results or not error > tolerance:
         return []
     low, high = results.get("range", (0.0, 0.0))
@@ -164,7 +165,7 @@ def missed_tolerance(
     what = f"; set time.tolerance = {smaller}, which should bring it to {tolerance:g} or less" if smaller else ""
     why, instead = _why_missed(scenario, made, results)
     what = instead or what
-    if not exact or rounding > _ROUNDED * tolerance:
+    if rounding > _SHARE * error and (not exact or rounding > _ROUNDED * tolerance):
         why = (
             f"{scenario.run.precision} rounds temperatures, by up to {rounding:.1g} of the range in all steps, and "
             "smaller errors cannot be told from rounding"
@@ -172,10 +173,10 @@ def missed_tolerance(
         what = _counted_from_elsewhere(results) if exact else '; set precision = "float64" in [run]'
         if tolerance < _EXACT:
             what = f"; set time.tolerance = {_LEAST:g} or more" + ("" if exact else ', and precision = "float64"')
-    return [
-        f"the error of time steps may be {more_than(tolerance, error)} of the temperatures' range, more than "
-        f"time.tolerance = {tolerance:g}: {why}{what}"
-    ]
+    size = f"may be {more_than(tolerance, error)} of the temperatures' range, more than time.tolerance = {tolerance:g}"
+    if math.isinf(error):
+        size = "is unknown, as its estimate has grown beyond all bounds"
+    return [f"the error of time steps {size}: {why}{what}"]
 
 
 def _counted_from_elsewhere(results: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -34,6 +35,22 @@ NAMES = (
     # conductivities at the temperatures so far, see `companion`.
     *("exceeded_at", "contrast"),
 )
+
+
+# An estimate of so many times the range of temperatures says no more than that the error is not known.
+BEYOND = 1e3
+
+
+def errors_of(numbers: Mapping[str, float], floor: float) -> dict[str, float]:
+    """What a run tells of errors of its steps, relative to the range of temperatures: `time_error`, unless errors have
+    grown beyond all bounds, and its part `rounding_error`. numbers: by NAMES. floor: the least range, K, by which
+    errors are measured."""
+    range_ = numbers["high"] - numbers["low"]
+    largest, rounding = max(numbers["error"], numbers["largest"]), numbers["rounded"]
+    part = rounding / range_ if range_ > 0 else 0.0
+    if not largest <= BEYOND * max(range_, floor):
+        return {"rounding_error": part}
+    return {"time_error": (largest / range_ if range_ > 0 else 0.0) + part, "rounding_error": part}
 
 
 class ControlState:

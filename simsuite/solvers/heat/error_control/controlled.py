@@ -181,10 +181,7 @@ class ControlledStepper(FieldStepper):
         )
 
     def advance(self, n: int) -> None:
-        self.check_end(n)
-        goal = self.step + n
-        while self.step < goal:
-            self._take_step()
+        self.advance_for(n, math.inf)
 
     def advance_for(self, n: int, seconds: float) -> None:
         """Take steps like `advance`, but return before that once so much time has gone by."""
@@ -348,6 +345,9 @@ class ControlledStepper(FieldStepper):
             else:
                 self._adi.smooth(E, new, 0, since)
             now = self._largest(E)
+            if not (math.isfinite(now) or control.lost):  # they have grown beyond all numbers
+                self.backend.copy(self.fields[_ESTIMATE], self.fields[_LASTING])
+                now = math.inf
         growth = math.log(now / made) / since if made > 0 and now > made and since > 0 else 0.0
         control.note_errors(t, now, growth)
         self._add(E, E, self._real(0), W)
