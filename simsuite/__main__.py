@@ -10,9 +10,14 @@ import sys
 _NEW_OBJECTS = 20_000
 
 
+def collect_seldom() -> None:
+    """Let Python look for garbage less often than it usually does."""
+    gc.set_threshold(_NEW_OBJECTS)
+
+
 def main() -> None:
     """Run the command line; Ctrl-C exits with 130 from the first moment on."""
-    gc.set_threshold(_NEW_OBJECTS)
+    collect_seldom()
     try:
         from simsuite.cli import main as run
         from simsuite.cli.streams import open_missing_standard_files

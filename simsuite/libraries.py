@@ -1,4 +1,5 @@
-"""Threads of the libraries of linear algebra that NumPy and SciPy call.
+"""How libraries are loaded and used: parts of SciPy that take long to load, and the threads of the libraries of linear
+algebra that NumPy and SciPy call.
 
 OpenBLAS shares out even small products among threads, which spin while they wait for each other, and a decomposition is
 thousands of small products. On two cores that other programs used as well, the eigenvalues of a 400 x 400 matrix took
@@ -9,8 +10,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 from typing import Any
 
+
+class Later:
+    """A module that is imported when something in it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        value = getattr(importlib.import_module(self._name), attribute)
+        setattr(self, attribute, value)
+        return value
+
+
+special: Any = Later("scipy.special")  # its import takes 0.15 s, longer than that of NumPy
 ALONE = 1024  # a matrix with at most so many rows is decomposed by one thread
 
 

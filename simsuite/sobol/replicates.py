@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import stdtrit
+from simsuite.libraries import special
 
 
 @dataclass(frozen=True)
@@ -34,5 +34,5 @@ def estimate(means: Sequence[float], confidence: float = 0.95) -> Estimate:
         raise ValueError("an error can only be seen in two replicates or more")
     mean = math.fsum(means) / count
     error = math.sqrt(math.fsum((m - mean) ** 2 for m in means) / (count - 1) / count)
-    reach = float(stdtrit(count - 1, 0.5 + confidence / 2)) * error
+    reach = float(special.stdtrit(count - 1, 0.5 + confidence / 2)) * error
     return Estimate(mean, error, (mean - reach, mean + reach))

@@ -53,6 +53,9 @@ def main(scenario: str, directory: str, device: str, spawned: float) -> dict[str
         imports.around(builtins.__import__),
         imports.around(importlib.import_module),
     )
+    from simsuite.__main__ import collect_seldom
+
+    collect_seldom()  # as the command line does
     from numba.core import event
 
     from simsuite.backends import tuning as kept_timings
@@ -70,7 +73,8 @@ def main(scenario: str, directory: str, device: str, spawned: float) -> dict[str
             first.append(time.monotonic())
 
     class Compiles(event.Listener):  # type: ignore[misc]  # Numba has no types
-        """Counts the functions that Numba compiles, and the time that compiling takes."""
+        """Counts the functions that Numba compiles in this process, and the time that compiling takes, or waiting for
+        what another process compiles."""
 
         def __init__(self) -> None:
             self.count, self.timed = 0, Timed()
@@ -87,10 +91,10 @@ def main(scenario: str, directory: str, device: str, spawned: float) -> dict[str
     kept_timings.times = tuning.around(kept_timings.times)
     loaded = load(scenario, [f'run.device="{device}"'])
     summary = Execution(loaded, RunDirectory(directory), Watcher(), fresh=True).run()
-    usage = resource.getrusage(resource.RUSAGE_SELF)
+    usage, helper = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return {
         "wall": time.monotonic() - spawned,
-        "cpu": usage.ru_utime + usage.ru_stime,
+        "cpu": sum(used.ru_utime + used.ru_stime for used in (usage, helper)),
         "interpreter": BEGAN - spawned,
         "imports": imports.seconds,
         "modules": len(sys.modules),

@@ -6,10 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.special import chdtri
-
 from simsuite.core import Backend
 from simsuite.errors import Mistake, ScenarioError
+from simsuite.libraries import special
 from simsuite.scenario.gbm import MOST_PATHS, MOST_POINTS, GbmScenario
 from simsuite.solvers.gbm.checks.alternatives import alternatives
 from simsuite.solvers.gbm.paths.plan import PathPlan
@@ -52,7 +51,7 @@ def _require_best(statement: Statement, option: int, paths: int, error: float) -
     the true error is smaller than found and falls at the fastest rate possible. The real rate cannot be told from a few
     points."""
     count, freedom = statement.scenario.paths.count, statement.numbering[0] - 1
-    least = error * math.sqrt(freedom / float(chdtri(freedom, DOUBT)))
+    least = error * math.sqrt(freedom / float(special.chdtri(freedom, DOUBT)))
     best = least * (paths / (MARGIN * count)) ** BEST_ORDER
     if not (math.isfinite(best) and best > statement.target):
         return

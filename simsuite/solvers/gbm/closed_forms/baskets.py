@@ -14,8 +14,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtr
 
+from simsuite.libraries import special
 from simsuite.solvers.gbm.closed_forms.quadrature import TAIL, gauss_legendre, gauss_normal
 from simsuite.solvers.gbm.closed_forms.two_assets import Pair
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, density
@@ -49,7 +49,7 @@ def two_asset_basket(
         other = forwards[1] * np.exp(deviations[1] * z - deviations[1] ** 2 / 2)
         K = (strike - second * other) / first
         d2 = (np.log(F) - np.log(np.where(K > 0, K, 1.0))) / own - own / 2
-        inside = sign * (F * ndtr(sign * (d2 + own)) - K * ndtr(sign * d2))
+        inside = sign * (F * special.ndtr(sign * (d2 + own)) - K * special.ndtr(sign * d2))
         total += float(w @ (density(z) * np.where(K > 0, inside, np.maximum(sign * (F - K), 0.0))))
     return discount * abs(first) * total
 
@@ -81,5 +81,5 @@ def equicorrelated_basket(
     logs = deviation * math.sqrt(1 - rho) * (others.T @ z) - (deviation**2 - common**2) / 2
     sums = np.einsum("i,ij->j", np.asarray(weights) * np.asarray(forwards), np.exp(logs))
     d2 = np.log(sums / strike) / common - common / 2
-    values = sign * (sums * ndtr(sign * (d2 + common)) - strike * ndtr(sign * d2))
+    values = sign * (sums * special.ndtr(sign * (d2 + common)) - strike * special.ndtr(sign * d2))
     return discount * float(probability @ values)

@@ -14,8 +14,8 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy.special import log_ndtr
 
+from simsuite.libraries import special
 from simsuite.solvers.gbm.closed_forms.extremes import maximum_tail, minimum_tail
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, european, truncated_option
 
@@ -112,7 +112,8 @@ def hit_discount(
     mu = growth / volatility**2 - 0.5
     root, d, y = math.sqrt(mu**2 + 2 * rate / volatility**2), volatility * math.sqrt(end), math.log(level / spot)
     return sum(
-        math.exp((mu + side * root) * y + float(log_ndtr(sign * (y / d + side * root * d)))) for side in (1.0, -1.0)
+        math.exp((mu + side * root) * y + float(special.log_ndtr(sign * (y / d + side * root * d))))
+        for side in (1.0, -1.0)
     )
 
 

@@ -5,8 +5,7 @@ M. Rubinstein and E. Reiner, Unscrambling the binary code, Risk 4 (1991).
 
 from __future__ import annotations
 
-from scipy.special import ndtr
-
+from simsuite.libraries import special
 from simsuite.solvers.gbm.closed_forms.terms import Greeks, Terms, lognormal_greeks
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, density, moneyness
 
@@ -31,4 +30,4 @@ def digital_greeks(terms: Terms, strike: float, payoff: Payoff, cash: float = 1.
     sign = 1.0 if payoff == "call" else -1.0
     d1 = moneyness(terms, strike)
     slope = sign * cash * float(density(d1 - d)) / (F * d)
-    return lognormal_greeks(terms, cash * float(ndtr(sign * (d1 - d))), slope, -slope * d1 / (F * d))
+    return lognormal_greeks(terms, cash * float(special.ndtr(sign * (d1 - d))), slope, -slope * d1 / (F * d))

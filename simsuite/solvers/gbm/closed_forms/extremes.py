@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
+from simsuite.libraries import special
 from simsuite.solvers.gbm.closed_forms.quadrature import TAIL, Vector, gauss_legendre, resolving, steps_between
 from simsuite.solvers.gbm.closed_forms.terms import Steps
 from simsuite.solvers.gbm.closed_forms.vanilla import density, truncated_option
@@ -38,8 +38,8 @@ def _tail(y: Vector, drift: float, volatility: float, end: float) -> Vector:
         raise ValueError("the extremes of a path need a volatility and a time above 0")
     d = volatility * math.sqrt(end)
     # the exponential alone may overflow even though the product is a probability
-    reflected = np.exp(2 * drift * y / volatility**2 + log_ndtr((-y - drift * end) / d))
-    return np.where(y <= 0, 1.0, ndtr((drift * end - y) / d) + reflected)
+    reflected = np.exp(2 * drift * y / volatility**2 + special.log_ndtr((-y - drift * end) / d))
+    return np.where(y <= 0, 1.0, special.ndtr((drift * end - y) / d) + reflected)
 
 
 def _reach(drift: float, volatility: float, end: float) -> float:
@@ -104,7 +104,7 @@ def _lindley(steps: Steps, sign: float) -> tuple[Vector, Vector]:
             moves, first, falls = (
                 steps_between(y, y, mean, s) * w,
                 density((y - mean) / s) / s * w,
-                ndtr(-(y + mean) / s),
+                special.ndtr(-(y + mean) / s),
             )
-        mass, atom = mass @ moves + atom * first, float(mass @ falls + atom * ndtr(-mean / s))
+        mass, atom = mass @ moves + atom * first, float(mass @ falls + atom * special.ndtr(-mean / s))
     return np.append(y, 0.0), np.append(mass, atom)

@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtr
 
+from simsuite.libraries import special
 from simsuite.solvers.gbm.closed_forms.quadrature import Vector
 from simsuite.solvers.gbm.closed_forms.terms import Greeks, Steps
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, density, lognormal_option
@@ -78,7 +78,7 @@ def geometric_asian_greeks(
     discount, sign = math.exp(-rate * end), 1.0 if payoff == "call" else -1.0
     d1 = math.log(F / strike) / d + d / 2
     price = discount * lognormal_option(F, d, strike, payoff)
-    slope = discount * F * sign * float(ndtr(sign * d1))  # F dV/dF
+    slope = discount * F * sign * float(special.ndtr(sign * d1))  # F dV/dF
     curvature = discount * F * float(density(d1)) / d  # F^2 d2V/dF2
     delta = power * slope / spot
     gamma = power * (power * curvature + (power - 1) * slope) / spot**2

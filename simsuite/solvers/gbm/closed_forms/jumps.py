@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from scipy.special import ndtr
-
+from simsuite.libraries import special
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, lognormal_option
 
 
@@ -54,7 +53,7 @@ def merton_digital(
     def likely(forward: float, deviation: float) -> float:
         if deviation == 0 or strike == 0:
             return float(sign * (forward - strike) > 0)
-        return float(ndtr(sign * (math.log(forward / strike) / deviation - deviation / 2)))
+        return float(special.ndtr(sign * (math.log(forward / strike) / deviation - deviation / 2)))
 
     market = (spot, growth, volatility, end, intensity, jump_mean, jump_deviation)
     return math.exp(-rate * end) * cash * _over_jumps(likely, *market)

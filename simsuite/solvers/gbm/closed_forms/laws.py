@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtr, ndtri
+from simsuite.libraries import special
 
 
 def price_mean(spot: float, growth: float, t: float) -> float:
@@ -35,7 +35,7 @@ def price_excess_kurtosis(volatility: float, t: float) -> float:
 
 def price_quantile(spot: float, growth: float, volatility: float, t: float, q: float) -> float:
     """The q-quantile of S_t."""
-    return spot * math.exp((growth - volatility**2 / 2) * t + volatility * math.sqrt(t) * float(ndtri(q)))
+    return spot * math.exp((growth - volatility**2 / 2) * t + volatility * math.sqrt(t) * float(special.ndtri(q)))
 
 
 def value_at_risk(spot: float, growth: float, volatility: float, t: float, level: float) -> float:
@@ -46,5 +46,5 @@ def value_at_risk(spot: float, growth: float, volatility: float, t: float, level
 def expected_shortfall(spot: float, growth: float, volatility: float, t: float, level: float) -> float:
     """The mean loss beyond the value at risk: S_0 - E(S_t | S_t below its (1 - level)-quantile)."""
     tail = 1 - level
-    share = float(ndtr(float(ndtri(tail)) - volatility * math.sqrt(t))) / tail
+    share = float(special.ndtr(float(special.ndtri(tail)) - volatility * math.sqrt(t))) / tail
     return spot - price_mean(spot, growth, t) * share

@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import roots_hermitenorm
+
+from simsuite.libraries import special
 
 Vector = NDArray[np.float64]
 TAIL = 8.5  # deviations up to which normal laws are followed: a probability of 1e-17 lies beyond
@@ -49,7 +50,7 @@ def gauss_legendre(low: float, high: float, n: int) -> tuple[Vector, Vector]:
 
 def gauss_normal(n: int) -> tuple[Vector, Vector]:
     """Nodes and weights for the expectation over a standard normal variable, for smooth functions."""
-    x, w = roots_hermitenorm(n)
+    x, w = special.roots_hermitenorm(n)
     return x, w / w.sum()
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from scipy.special import ndtr, owens_t
-
+from simsuite.libraries import special
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, lognormal_option
 
 Pair = tuple[float, float]
@@ -23,21 +22,21 @@ def bivariate_normal(h: float, k: float, rho: float) -> float:
     D. Owen, Annals of Mathematical Statistics 27 (1956), equation 2.1.
     """
     if rho >= 1:
-        return float(ndtr(min(h, k)))
+        return float(special.ndtr(min(h, k)))
     if rho <= -1:
-        return max(float(ndtr(h) - ndtr(-k)), 0.0)
+        return max(float(special.ndtr(h) - special.ndtr(-k)), 0.0)
     if math.isinf(h) or math.isinf(k):
-        return float(ndtr(h) * ndtr(k))
+        return float(special.ndtr(h) * special.ndtr(k))
     root = math.sqrt((1 - rho) * (1 + rho))
     if h == k == 0:
         return 0.25 + math.asin(rho) / (2 * math.pi)
     opposite = 0.5 if (h < 0) != (k < 0) else 0.0
-    return float((ndtr(h) + ndtr(k)) / 2) - _owen(h, k, rho, root) - _owen(k, h, rho, root) - opposite
+    return float((special.ndtr(h) + special.ndtr(k)) / 2) - _owen(h, k, rho, root) - _owen(k, h, rho, root) - opposite
 
 
 def _owen(h: float, k: float, rho: float, root: float) -> float:
     slope = (k - rho * h) / root
-    return float(owens_t(h, slope / h if h else math.copysign(math.inf, slope)))
+    return float(special.owens_t(h, slope / h if h else math.copysign(math.inf, slope)))
 
 
 def difference_deviation(deviations: Pair, rho: float) -> float:

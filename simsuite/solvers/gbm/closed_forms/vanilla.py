@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
+from simsuite.libraries import special
 from simsuite.solvers.gbm.closed_forms.terms import Greeks, Terms, lognormal_greeks
 
 Payoff = Literal["call", "put"]
@@ -28,7 +28,7 @@ def lognormal_option(forward: float, deviation: float, strike: float, payoff: Pa
     if deviation == 0 or strike == 0 or forward == 0:  # forward is 0 where it underflows
         return max(sign * (forward - strike), 0.0)
     d1 = math.log(forward / strike) / deviation + deviation / 2
-    return sign * (forward * float(ndtr(sign * d1)) - strike * float(ndtr(sign * (d1 - deviation))))
+    return sign * (forward * float(special.ndtr(sign * d1)) - strike * float(special.ndtr(sign * (d1 - deviation))))
 
 
 def european(
@@ -58,7 +58,7 @@ def european_greeks(terms: Terms, strike: float, payoff: Payoff) -> Greeks:
     sign = 1.0 if payoff == "call" else -1.0
     value = lognormal_option(terms.forward, terms.deviation, strike, payoff)
     bend = float(density(d1)) / (terms.forward * terms.deviation)
-    return lognormal_greeks(terms, value, sign * float(ndtr(sign * d1)), bend)
+    return lognormal_greeks(terms, value, sign * float(special.ndtr(sign * d1)), bend)
 
 
 def european_vanna_volga(terms: Terms, strike: float) -> tuple[float, float]:
@@ -91,4 +91,4 @@ def partial_moments(
     lower = math.log(low) if low > 0 else -math.inf
     upper = math.log(high) if high > 0 else -math.inf
     a, b = ((np.log(F) - edge) / deviation - deviation / 2 for edge in (lower, upper))
-    return F * (ndtr(a + deviation) - ndtr(b + deviation)), ndtr(a) - ndtr(b)
+    return F * (special.ndtr(a + deviation) - special.ndtr(b + deviation)), special.ndtr(a) - special.ndtr(b)

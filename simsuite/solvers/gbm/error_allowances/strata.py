@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtri_exp
+
+from simsuite.libraries import special
 
 CELLS = 256
 _DECAY = 690.0  # the cells reach to shares of e^-690 of the stratum, as far as floating-point numbers do
@@ -15,7 +16,7 @@ def outer_strata(points: int) -> tuple[np.ndarray, np.ndarray]:
     """Cells of the outer strata: (z[side, cell], weight[cell]), the number of deviations above and below the middle,
     and the probability of each cell within its stratum. Cells end where shares e^-x of the stratum lie farther out."""
     x = _DECAY * np.linspace(0.0, 1.0, CELLS + 1) ** 2
-    out = -ndtri_exp(-(x[1:] + x[:-1]) / 2 - np.log(points))
+    out = -special.ndtri_exp(-(x[1:] + x[:-1]) / 2 - np.log(points))
     return np.array([out, -out]), -np.diff(np.exp(-x))
 
 

@@ -12,8 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scipy.special import ndtr
-
+from simsuite.libraries import special
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, density, lognormal_option
 from simsuite.solvers.gbm.market.dynamics import Dynamics
@@ -54,7 +53,7 @@ class LognormalOption:
         """The derivatives c_L, c_LL and c_s."""
         sign, s = 1.0 if self.payoff == "call" else -1.0, self.deviation
         d1 = (self.log_mean + s**2 - math.log(self.strike)) / s
-        slope, spread = sign * self.forward * float(ndtr(sign * d1)), self.forward * float(density(d1))
+        slope, spread = sign * self.forward * float(special.ndtr(sign * d1)), self.forward * float(density(d1))
         return slope, slope + spread / s, spread
 
     def _delta(self, model: GbmScenario, dynamics: Dynamics) -> dict[int, float]:

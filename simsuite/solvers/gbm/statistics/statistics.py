@@ -34,8 +34,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import stdtrit
 
+from simsuite.libraries import special
 from simsuite.scenario.gbm import GROUP as GROUP
 from simsuite.solvers.gbm.statistics.exact_sums import exact
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE, Z95, ranks
@@ -106,7 +106,7 @@ def student_quantile(freedom: float) -> float:
     """Half the width of an interval of 95 %, in standard errors; NaN without degrees of freedom."""
     if math.isinf(freedom):
         return Z95
-    return float(stdtrit(freedom, 0.5 + CONFIDENCE / 2)) if freedom > 0 else math.nan
+    return float(special.stdtrit(freedom, 0.5 + CONFIDENCE / 2)) if freedom > 0 else math.nan
 
 
 def estimate(sums: np.ndarray, n: int, discount: float, shift: float) -> Estimate:
