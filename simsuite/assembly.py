@@ -61,10 +61,12 @@ def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text:
 
 
 def threads_of_libraries(scenario: Scenario) -> contextlib.AbstractContextManager[Any]:
-    """In here libraries of linear algebra take no more threads of the CPU than the scenario allows."""
+    """In here libraries of linear algebra take no more threads of the CPU than the scenario allows; and so many where
+    there is work for them, whatever number they were loaded with."""
     asked = scenario.model.run.threads
     n = threads_available() if asked == "auto" else asked
-    return library_threads(n) if n < cores() else contextlib.nullcontext()
+    works = scenario.solver == "linear" or getattr(scenario.model.time, "steady", False)
+    return library_threads(n) if works or n < cores() else contextlib.nullcontext()
 
 
 def name_of(device: Device, scenario: Scenario) -> str:
@@ -90,9 +92,10 @@ def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapp
     """
     module, _, name = PROBLEMS[scenario.solver].partition(":")
     try:
-        return getattr(importlib.import_module(module), name).from_scenario(
-            scenario.model, scenario.base, device, decided
-        )
+        with threads_of_libraries(scenario):
+            return getattr(importlib.import_module(module), name).from_scenario(
+                scenario.model, scenario.base, device, decided
+            )
     except ScenarioError as error:
         raise scenario.explain(error.mistakes) from None
     except MemoryError as error:

@@ -121,6 +121,43 @@ def test_libraries_take_no_more_threads_and_get_them_back() -> None:
     assert blas()[: len(before)] == before
 
 
+RUN = """
+from simsuite.__main__ import main, start_quickly
+start_quickly("run")
+import contextlib
+from threadpoolctl import threadpool_info
+import simsuite.execution
+from simsuite.assembly import computing as usual
+
+def blas():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+@contextlib.contextmanager
+def computing(*arguments):
+    with usual(*arguments):
+        print("in the run", *blas())
+        yield
+
+simsuite.execution.computing = computing
+print("before", *blas())
+main()
+"""
+
+
+@pytest.mark.skipif(cores() < 2, reason="one core")
+@pytest.mark.parametrize(("name", "in_run"), [("heat_sine", "1"), ("linear", "2")])
+def test_libraries_start_threads_where_there_is_work_for_them(name: str, in_run: str, tmp_path: Path) -> None:
+    """A thread for each core, which spins when OpenBLAS is loaded, takes a tenth of a second on 16 cores."""
+    scenario = Path(__file__).parents[2] / "scenarios" / f"{name}.toml"
+    environment = {key: value for key, value in os.environ.items() if "NUM_THREADS" not in key}
+    command = [sys.executable, "-c", RUN, "run", str(scenario), "-q", "--device", "cpu", "--threads", "2"]
+    done = subprocess.run(
+        [*command, "-o", str(tmp_path / "run")], env=environment, capture_output=True, text=True, check=True
+    )
+    before, during = (line.split()[-1] for line in done.stdout.splitlines())
+    assert (before, during) == ("1", in_run)
+
+
 @pytest.mark.skipif(cores() < 2, reason="one core")
 def test_small_matrices_are_decomposed_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads of OpenBLAS spin while they wait for each other, thousands of times in a decomposition."""

@@ -53,9 +53,9 @@ def main(scenario: str, directory: str, device: str, spawned: float) -> dict[str
         imports.around(builtins.__import__),
         imports.around(importlib.import_module),
     )
-    from simsuite.__main__ import collect_seldom
+    from simsuite.__main__ import start_quickly
 
-    collect_seldom()  # as the command line does
+    start_quickly("run")
     from numba.core import event
 
     from simsuite.backends import tuning as kept_timings
