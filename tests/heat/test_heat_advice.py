@@ -588,9 +588,9 @@ NOT_FINITE = [
     ({"boundary": {"top": {"kind": "flux", "value": "log(t - 0.5)"}}}, "nan at x = 0.0625 m, y = 1 m at the start"),
     (
         {"boundary": {"top": {"kind": "convection", "h": 1.0, "ambient": "sqrt(0.625 - t)"}}},
-        "nan at x = 0.0625 m, y = 1 m at t = 0.625 s",
+        "nan at x = 0.0625 m, y = 1 m just after t = 0.625 s",
     ),
-    ({"source": [{"power": "sqrt(0.625 - t*(x > 0.5))"}]}, "nan in cell 4 along x, 0 along y at t = 0.625 s"),
+    ({"source": [{"power": "sqrt(0.625 - t*(x > 0.5))"}]}, "nan in cell 4 along x, 0 along y just after t = 0.625 s"),
 ]
 
 

@@ -87,6 +87,16 @@ def in_shorter_steps(problem: HeatProblem, base: Path, factor: int) -> HeatProbl
     return _problem(problem.scenario, base, 0, problem.dt / factor, problem.method["stepper"])
 
 
+def with_less_tolerance(problem: HeatProblem, base: Path, factor: float) -> HeatProblem:
+    """The same problem, whose tolerance is so many times smaller. Raises UsageError."""
+    time = problem.scenario.time
+    model = problem.scenario.model_copy(update={"time": time.model_copy(update={"tolerance": time.tolerance / factor})})
+    try:
+        return HeatProblem.from_scenario(model, base)
+    except ScenarioError as error:
+        raise UsageError(error.mistakes[0].message) from None
+
+
 def _tighter(model: HeatScenario, base: Path, level: int, k: int, device: Device | None) -> HeatProblem:
     tolerance = model.time.tolerance / 4.0**k
     tighter = model.model_copy(update={"time": model.time.model_copy(update={"tolerance": tolerance})})

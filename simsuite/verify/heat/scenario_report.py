@@ -9,7 +9,7 @@ from simsuite.solvers.heat.steppers import stepper_record
 from simsuite.verify.checks import Check
 from simsuite.verify.convergence import changes, fitted_line
 from simsuite.verify.heat.runs import Outcome
-from simsuite.verify.heat.scenario_study import MOST_LEVELS, SHORTER, Cause, levels_of
+from simsuite.verify.heat.scenario_study import LESS, MOST_LEVELS, SHORTER, Cause, levels_of
 from simsuite.verify.report import number
 from simsuite.words import steps_in_words
 
@@ -59,12 +59,12 @@ def advice(why: Cause) -> str:
     found = "This is not the order of the scheme.\n"
     if why.timeless:
         return found + _space(why)
-    how = "estimated in the run" if why.estimated else f"seen with steps {SHORTER} times shorter"
+    how = f"seen with {f'a tolerance {LESS} times smaller' if why.controlled else f'steps {SHORTER} times shorter'}"
     if why.in_time <= why.off:
         found += f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how})."
-    else:  # either the estimate is on the safe side, or errors in time and in space have opposite signs
+    else:  # errors in time and in space have opposite signs
         found += (
-            f"Steps in time may be off by {why.in_time:.2g} K ({how}): more than the {why.off:.2g} K\n"
+            f"Steps in time are off by {why.in_time:.2g} K ({how}): more than the {why.off:.2g} K\n"
             f"that {why.grid} cells are seen to be off."
         )
     if why.steps:
@@ -90,7 +90,7 @@ def _space(why: Cause) -> str:
 
 def _shorter(why: Cause) -> str:
     """Says how to get shorter steps, which depends on how their length is chosen."""
-    if why.estimated:
+    if why.controlled:
         return "They are as long as the tolerance allows:\ngive a smaller tolerance in [time]."
     if stepper_record(why.stepper).automatic is not None:
         return (

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.stepper_record import ORDER_IN_SPACE
@@ -26,13 +24,14 @@ from simsuite.verify.convergence import (
     orders,
     root_mean_square,
 )
-from simsuite.verify.heat.refinement import in_shorter_steps, problems
+from simsuite.verify.heat.refinement import in_shorter_steps, problems, with_less_tolerance
 from simsuite.verify.heat.runs import Outcome, run
 
 OFF_BY = 0.3  # how far the observed order may be from 2
 SHARE_IN_TIME = 0.2  # If steps in time make more than this share of a grid's error, they disturb the order.
 MOST_LEVELS = 6  # the most levels that the command line accepts
 SHORTER = 4  # the factor by which steps are made shorter, to see the effect of steps in time
+LESS = 16  # the factor by which a tolerance is made smaller for that
 
 
 def outcomes(model: HeatScenario, base: Path, backend: Backend, levels: int) -> Iterator[Outcome]:
@@ -47,15 +46,16 @@ class Cause:
     """Why the order is not that of the scheme, as seen on the grid on which steps in time have the largest effect.
 
     grid: its cells, in words. stepper: what took its steps. in_time: the error of its steps in time, K. off: the whole
-    error on the grid, K: the error against the reference, or the change to the next grid. estimated: whether in_time is
-    the run's own estimate, or the change of the field in steps a few times shorter. levels: the number of grids of the
-    study. high: whether the order is higher than that of the scheme, instead of lower."""
+    error on the grid, K: the error against the reference, or the change to the next grid. controlled: whether steps are
+    as long as a tolerance allows; in_time is the change of the field for a smaller one, or else in shorter steps.
+    levels: the number of grids of the study. high: whether the order is higher than that of the scheme, instead of
+    lower."""
 
     grid: str
     stepper: str
     in_time: float
     off: float
-    estimated: bool
+    controlled: bool
     levels: int
     high: bool = False
 
@@ -71,32 +71,37 @@ class Cause:
 
 
 def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend: Backend) -> Cause:
-    """The cause of a failed study. It is looked for on all grids if errors in time are estimated anyway; else on the
-    first two, which takes two more runs."""
+    """The cause of a failed study. It is looked for where it may be largest: on the grid with the largest estimate if
+    runs estimate their errors in time, which takes one more run; else on the first two, which takes two."""
     data = checks[0].data
+    values = data.get("differences") or data["values"]
+    offs = [abs(values[min(k, len(values) - 1)]) for k in range(len(found))]
+    grids = range(min(2, len(found)))
+    if found[0].problem.adaptive:
+        shares = [_estimate(outcome) / off if off > 0 else 0.0 for outcome, off in zip(found, offs, strict=True)]
+        grids = range(worst := shares.index(max(shares)), worst + 1)
     causes = []
-    for k in range(len(found) if found[0].problem.adaptive else 2):
-        problem = found[k].problem
-        grid = problem.scenario.grid
-        in_time, estimated = _error_in_time(found[k], base, backend)
-        changes = data.get("differences", [])
-        off = abs(changes[min(k, len(changes) - 1)] if changes else data["values"][k])
-        name = f"{grid.nx} x {grid.ny}"
-        high = checks[0].measured > ORDER_IN_SPACE
-        causes.append(Cause(name, problem.method["stepper"], in_time, off, estimated, len(found), high))
+    for k in grids:
+        problem, grid = found[k].problem, found[k].problem.scenario.grid
+        in_time, high = _error_in_time(found[k], base, backend), checks[0].measured > ORDER_IN_SPACE
+        name, stepper = f"{grid.nx} x {grid.ny}", problem.method["stepper"]
+        causes.append(Cause(name, stepper, in_time, offs[k], problem.adaptive, len(found), high))
     return max(causes, key=lambda each: each.in_time / each.off if each.off > 0 else 0.0)
 
 
-def _error_in_time(outcome: Outcome, base: Path, backend: Backend) -> tuple[float, bool]:
-    """The error of steps in time, K, and whether it is an estimate of the run itself."""
+def _estimate(outcome: Outcome) -> float:
+    """The run's own estimate of the largest error of its steps in time, K, at any time."""
+    low, high = outcome.results["range"]
+    return float(outcome.results.get("time_error", 0.0) * (high - low))
+
+
+def _error_in_time(outcome: Outcome, base: Path, backend: Backend) -> float:
+    """The error of steps in time at the end of a run, K, as the root of its mean square."""
     problem = outcome.problem
-    if problem.adaptive:
-        range_ = max(float(np.ptp(outcome.temperature)), float(np.ptp(problem.T0)))
-        return outcome.results.get("time_error", 0.0) * range_, True
     if is_exact_in_time(problem.method["stepper"]):
-        return 0.0, True
-    shorter = run(in_shorter_steps(problem, base, SHORTER), backend)
-    return root_mean_square(shorter.temperature - outcome.temperature), False
+        return 0.0
+    better = with_less_tolerance(problem, base, LESS) if problem.adaptive else in_shorter_steps(problem, base, SHORTER)
+    return root_mean_square(run(better, backend).temperature - outcome.temperature)
 
 
 def with_cause(checks: Sequence[Check], why: Cause) -> list[Check]:

@@ -74,12 +74,11 @@ def gone_beyond(
     if not max(low - lowest, highest - high) > _BEYOND * (high - low) + rounding:
         return None
     worst, unit = lowest if low - lowest > highest - high else highest, scenario.degrees
-    other = "" if plan.stepper == "rkl2" else ', or try stepper = "rkl2"'
     return (
         f"the temperature comes to {worst:.4g} {unit}, which it cannot: start and edges are from "
         f"{possible.low:.4g} to {possible.high:.4g} {unit}, and {_sources_in_words(fall, rise)}. "
         f"Steps of {plan.clock.lengths(steps)[1]:.4g} s by "
-        f'{plan.stepper} are too long for that, and ring, as after a jump: set dt = "auto", or a smaller dt{other}'
+        f'{plan.stepper} are too long for that, and ring, as after a jump: set dt = "auto", or a much smaller dt'
     )
 
 

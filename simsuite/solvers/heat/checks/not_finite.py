@@ -134,6 +134,8 @@ def not_finite_warnings(scenario: HeatScenario, made: Discretisation) -> list[st
 
 def _found(data: _Data, t: float, lasts: bool, made: Discretisation, end: float) -> NotFinite:
     shown = "at the start" if t == 0.0 else f"at t = {t:.6g} s"
+    if lasts and t > 0.0 and not np.any(data.bad(float(f"{t:.6g}"))):
+        shown = f"just after t = {t:.6g} s"  # as a root of (5000 - t), which is 0 at 5000 s
     help = data.help or why_undefined(data.f, made, end, data.columns is None) or "check its expression"
     return NotFinite(data.path, data.name, f"{data.place(t)} {shown}", help, t, lasts)
 
