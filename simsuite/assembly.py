@@ -50,9 +50,12 @@ def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text:
 
     @functools.cache
     def opened() -> Backend:
-        backend = open_backend(scenario.model.run.device)
+        run = scenario.model.run
+        backend = open_backend(run.device, run.loader)
         backend.announce = announce
-        asked = scenario.model.run.threads
+        for note in getattr(backend, "notes", ()):
+            announce(note)
+        asked = run.threads
         if asked != "auto":
             backend.threads = min(asked, cores())
         return backend

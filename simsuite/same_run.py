@@ -16,6 +16,7 @@ _MAY_DIFFER = frozenset(  # keys that may be changed when a run is continued
         "title",
         "run.device",
         "run.threads",
+        "run.loader",
         "output.directory",
         "output.checkpoint_minutes",
         "output.checkpoint_every",

@@ -9,13 +9,14 @@ from simsuite.core import Backend
 from simsuite.errors import DeviceError
 
 
-def open_backend(device: str) -> Backend:
+def open_backend(device: str, loader: str = "auto") -> Backend:
     """The backend for `device`: "cpu", "cuda", "cuda:1", "cudasim", or "auto" (a GPU if one works, else the CPU).
+    loader: what launches programs in CUDA C++ on a GPU, see `loaders`.
 
     Raises DeviceError (exit code 4), with the reason, if a device asked for by name cannot be used.
     """
     if device == "auto":
-        return _first_that_works()
+        return _first_that_works(loader)
     if device == "cpu":
         from simsuite.backends.cpu import CpuBackend
 
@@ -24,14 +25,14 @@ def open_backend(device: str) -> Backend:
         return _simulator()
     from simsuite.backends.cuda import CudaBackend
 
-    return CudaBackend(int(device.partition(":")[2] or 0))
+    return CudaBackend(int(device.partition(":")[2] or 0), loader)
 
 
-def _first_that_works() -> Backend:
+def _first_that_works(loader: str) -> Backend:
     from simsuite.backends.cpu import CpuBackend
 
     try:
-        return open_backend("cuda")
+        return open_backend("cuda", loader)
     except DeviceError as reason:
         return CpuBackend(note=f"running on the CPU: {reason}")
 

@@ -23,6 +23,7 @@ from simsuite.backends.address import address
 from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.install import GPU_PACKAGES
 from simsuite.backends.kernel_cache import cache_directory
+from simsuite.backends.loaders import Loader, open_loader
 from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.backends.numba_kernels import NumbaKernels
 from simsuite.backends.numba_launch import NumbaLaunch
@@ -141,7 +142,8 @@ class _GraphRecorder:
 
 
 class CudaBackend(NumbaKernels):
-    """GPU number `index`. Raises DeviceError if it cannot be used."""
+    """GPU number `index`. loader: what loads programs in CUDA C++ and launches their kernels, see `backends.loaders`.
+    Raises DeviceError if it cannot be used."""
 
     dialect = "cuda"
     libraries: tuple[str, ...] = ("numba", "numpy", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x")
@@ -151,7 +153,7 @@ class CudaBackend(NumbaKernels):
     timed = True
     announce: Callable[[str], None]
 
-    def __init__(self, index: int = 0) -> None:
+    def __init__(self, index: int = 0, loader: str = "auto") -> None:
         cupy = _import_cupy()
         count = cupy.cuda.runtime.getDeviceCount()
         if index >= count:
@@ -160,6 +162,9 @@ class CudaBackend(NumbaKernels):
         self.name = f"cuda:{index}"
         try:
             self._open(index)
+            self._use(open_loader(loader, cupy, index))
+        except DeviceError:
+            raise
         except Exception as e:  # exclusive mode, a driver too old, a card that fell off the bus: each has its own type
             raise DeviceError(f"{self.name} cannot be used: {e}") from e
 
@@ -174,11 +179,13 @@ class CudaBackend(NumbaKernels):
         self._arch = f"sm_{properties['major']}{properties['minor']}"
         self.announce = lambda text: None
         self.threads = 1
-        self.compute = cupy.cuda.Stream(non_blocking=True)
-        self._staging = Staging(cupy, self._device, self.compute, self._allocating)
         self._fourier: CuFft | None = None
         self._products: CuBlas | None = None
         self._programs: dict[Hashable, CudaProgram] = {}
+
+    def _use(self, loader: Loader) -> None:
+        self._loader, self.compute, self.notes = loader, loader.stream, loader.notes
+        self._staging = Staging(self._cupy, self._device, self.compute, self._allocating)
 
     @functools.cached_property
     def _numba(self) -> tuple[ModuleType, cuda.Stream]:
@@ -232,7 +239,7 @@ class CudaBackend(NumbaKernels):
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
         question = source, tuple(macros.items())
         if question not in self._programs:
-            self._programs[question] = CudaProgram(self._cupy, self._arch, self.compute, source, macros)
+            self._programs[question] = CudaProgram(self._loader, self._arch, source, macros)
         return self._programs[question]
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:

@@ -10,23 +10,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import numpy as np
 
 from simsuite.backends.address import OnDevice, address
 from simsuite.backends.cache_files import read_sealed, write_sealed
 from simsuite.backends.kernel_cache import cache_directory
+from simsuite.backends.loaders import Loaded, Loader, Shape
 from simsuite.backends.threads import cores
 from simsuite.core import HostArray
 from simsuite.errors import DeviceError
 
-if TYPE_CHECKING:
-    import cupy
-
-_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # the number of this attribute of a function in the driver's API
-_WITHOUT_ASKING = 48 * 1024  # bytes of shared memory that a launch may take without setting that attribute
 _OVERLAPPING = 90  # from this architecture on a launch can begin before the one before it has ended
 
 
@@ -58,24 +53,20 @@ def compile_program(source: Path, macros: Mapping[str, str | int], arch: str, lo
 
 
 class CudaProgram:
-    """A source file compiled for a device of CuPy's, by a thread of its own: many are compiled at the same time.
-    stream: in which its kernels run."""
+    """A source file compiled for a device, by a thread of its own: many are compiled at the same time. loader: what
+    loads it and launches its kernels."""
 
-    def __init__(
-        self, cupy: ModuleType, arch: str, stream: cupy.cuda.Stream, source: Path, macros: Mapping[str, str | int]
-    ) -> None:
-        self._cupy, self._stream, self._overlaps = cupy, stream, int(arch.removeprefix("sm_")) >= _OVERLAPPING
+    def __init__(self, loader: Loader, arch: str, source: Path, macros: Mapping[str, str | int]) -> None:
+        self._loader, self._overlaps = loader, int(arch.removeprefix("sm_")) >= _OVERLAPPING
         self._name = f"{source.name} cannot be compiled for {arch}"
         with self._compiling():
-            self._code = _code(source, macros, arch)
+            self._code = _code(source, macros, arch, loader)
 
     @functools.cached_property
-    def _module(self) -> cupy.cuda.function.Module:
-        """The program as a loaded module; waits until it is compiled."""
+    def _module(self) -> Loaded:
+        """The program in the device's memory; waits until it is compiled."""
         with self._compiling():
-            module = self._cupy.cuda.function.Module()
-            module.load(self._code())
-        return module
+            return self._loader.load(self._code())
 
     @contextlib.contextmanager
     def _compiling(self) -> Iterator[None]:
@@ -96,67 +87,31 @@ class CudaProgram:
     ) -> Callable[..., None]:
         """`kernel` bound to a launch of so many blocks of so many threads, with dynamic shared memory. Waits until the
         program is compiled, and raises DeviceError if it cannot be."""
-        grid = (blocks,) if isinstance(blocks, int) else blocks
-        function = self._module.get_function(kernel)
-        together = {"enable_cooperative_groups": True} if waits_for == "blocks" else {}
-        if shared_bytes > _WITHOUT_ASKING:
-            with _explained(kernel):
-                from cupy_backends.cuda.api import driver
-
-                driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
-
-        if waits_for == "launches" and self._overlaps:
-            return _early_launch(function, grid, threads, shared_bytes, self._stream)
+        if waits_for == "launches" and not self._overlaps:
+            waits_for = ""
+        x, y, z = ((blocks, 1, 1) if isinstance(blocks, int) else (*blocks, 1, 1))[:3]
+        shape, module = Shape((x, y, z), threads, shared_bytes, waits_for), self._module
+        explained = functools.partial(_explained, kernel, shape, self._loader)
+        try:
+            queue = module.launcher(kernel, shape)
+        except Exception as e:  # errors have types of their own in each library
+            raise explained(e) from e
 
         def launch(*arguments: np.generic | HostArray | OnDevice) -> None:
-            passed = tuple(map(_passed, arguments))
-            with _explained(kernel):
-                function(grid, (threads,), passed, shared_mem=shared_bytes, stream=self._stream, **together)
+            try:
+                queue([_passed(a) for a in arguments])
+            except Exception as e:
+                raise explained(e) from e
 
         return launch
 
 
-def _early_launch(
-    function: cupy.cuda.function.Function,
-    grid: tuple[int, ...],
-    threads: int,
-    shared_bytes: int,
-    stream: cupy.cuda.Stream,
-) -> Callable[..., None]:
-    """A function that launches a kernel which may begin before the launch before it has ended. CuPy cannot ask for
-    that, but the driver can."""
-    from cuda.bindings import driver
-
-    attribute = driver.CUlaunchAttribute()
-    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-    attribute.value.programmaticStreamSerializationAllowed = 1
-    config = driver.CUlaunchConfig()
-    config.gridDimX, config.gridDimY, config.gridDimZ = (*grid, 1, 1)[:3]
-    config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
-    config.sharedMemBytes, config.hStream = shared_bytes, stream.ptr
-    config.attrs, config.numAttrs = [attribute], 1
-
-    def launch(*arguments: np.generic | HostArray | OnDevice) -> None:
-        passed = [_passed(a) for a in arguments]
-        types = tuple(_c_type(a.dtype) for a in passed)
-        (status,) = driver.cuLaunchKernelEx(config, function.ptr, (tuple(a.item() for a in passed), types), 0)
-        if status != driver.CUresult.CUDA_SUCCESS:
-            raise DeviceError(f"{function.name} cannot be launched: {status.name}")
-
-    return launch
-
-
-_c_type = functools.cache(np.ctypeslib.as_ctypes_type)
-
-
-@contextlib.contextmanager
-def _explained(kernel: str) -> Iterator[None]:
-    """Turns errors of a launch into a DeviceError: too many blocks at once, too much shared memory and a lost device
-    raise errors of different types."""
-    try:
-        yield
-    except Exception as e:
-        raise DeviceError(f"{kernel} cannot be launched: {e}") from e
+def _explained(kernel: str, shape: Shape, loader: Loader, error: Exception) -> DeviceError:
+    """What a launch, or preparing it, failed by, in the program's words: too many blocks at once, too much shared
+    memory, a lost device."""
+    grid = " x ".join(map(str, shape.grid))
+    how = f"{grid} blocks of {shape.threads} threads, {shape.shared_bytes} bytes of shared memory, by {loader.name}"
+    return DeviceError(f"{kernel} cannot be launched ({how}): {error}")
 
 
 @functools.cache
@@ -167,19 +122,22 @@ def _compilers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(cores(), "compiler")
 
 
-def _code(source: Path, macros: Mapping[str, str | int], arch: str) -> Callable[[], bytes]:
+def _code(source: Path, macros: Mapping[str, str | int], arch: str, loader: Loader) -> Callable[[], bytes]:
     """A function that returns the machine code: as read from the disk, or else as compiled in another thread and stored
     on the disk."""
     from cuda.bindings import nvrtc
 
-    question = f"{program_text(source, macros)} {arch} {nvrtc.nvrtcVersion()}"
+    question = f"{program_text(source, macros)} {arch} {loader.compiler or nvrtc.nvrtcVersion()}"
     path = cache_directory() / f"{source.stem}-{hashlib.sha256(question.encode()).hexdigest()[:20]}.cubin"
     kept = read_sealed(path)
     if kept is not None:
         return lambda: kept
 
     def compiled() -> bytes:
-        made = compile_program(source, macros, arch)
+        if loader.compiler is None:
+            made = compile_program(source, macros, arch)
+        else:
+            made = loader.compile(program_text(source, macros), arch)
         write_sealed(path, made)
         return made
 

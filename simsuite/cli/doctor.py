@@ -17,7 +17,8 @@ BACKENDS = ("cpu", "cudasim", "cuda")
 CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")  # CuPy's distributions, of which one should be installed
 _STATES = {OK: "ok", NOT: "missing", BAD: "broken"}
 _PACKAGES = ("numpy", "scipy", "numba", "h5py", "xarray", "matplotlib")
-_GPU_PACKAGES = ("numba-cuda", "cuda-bindings", "cuda-core")
+_GPU_PACKAGES = ("numba-cuda", "cuda-bindings", "cuda-core", "pycuda")
+_ADDING_ONE = 'extern "C" __global__ void add_one(double *x) { x[threadIdx.x] += 1.0; }'
 
 
 def doctor(as_json: Json = False) -> None:
@@ -39,9 +40,13 @@ def doctor(as_json: Json = False) -> None:
         devices[device] = {"state": _STATES[state], "message": text}
         if not as_json:
             print(f"{device:<10} [{state}] {text}")
+    loaders = _loaders() if devices["cuda"]["state"] == _STATES[OK] else {}
+    if loaders and not as_json:
+        print("loaders    " + "; ".join(f"{name} [{state}]{said}" for name, (state, said) in loaders.items()))
     if as_json:
         about = {"simsuite": VERSION, "python": platform.python_version(), "system": system, "packages": packages}
-        print_json({**about, "driver": _driver(), "memory": _memory(), "devices": devices})
+        found = {name: {"state": _STATES[state], "message": said.strip()} for name, (state, said) in loaders.items()}
+        print_json({**about, "driver": _driver(), "memory": _memory(), "devices": devices, "loaders": found})
     if any(found["state"] == _STATES[BAD] for found in devices.values()):
         raise typer.Exit(4)
 
@@ -74,10 +79,51 @@ def _memory() -> str:
     return f"{text}, {counted(os.cpu_count() or 1, 'CPU core')}"
 
 
+def _loaders() -> dict[str, tuple[str, str]]:
+    """For each value of `run.loader`, whether it works on the first GPU, and what to do if it does not."""
+    from simsuite.backends.loaders import LOADERS
+
+    found = {}
+    for name in LOADERS:
+        state, said = _run(f"load({name!r})")
+        found[name] = state, "" if state == OK else f" {said}"
+    return found
+
+
+def load(loader: str) -> None:
+    """Launch a small kernel by a loader; exits with 4 where it cannot be used."""
+    import tempfile
+    from pathlib import Path
+
+    import numpy as np
+
+    from simsuite.backends import open_backend
+    from simsuite.errors import DeviceError
+
+    with tempfile.TemporaryDirectory() as directory:
+        source = Path(directory) / "add_one.cu"
+        source.write_text(_ADDING_ONE, encoding="utf-8")
+        try:
+            backend = open_backend("cuda", loader)
+            x = backend.zeros(32, np.float64)
+            backend.program(source, {}).launcher("add_one", 1, 32)(x)
+            right = bool(np.all(backend.to_host(x) == 1.0))
+        except DeviceError as e:
+            print(" ".join(str(e).split()))
+            sys.exit(4)
+    print("ok" if right else "computes wrong numbers")
+    sys.exit(0 if right else 1)
+
+
 def _try(device: str) -> tuple[str, str]:
     """Run a small heat problem in a process of its own: Numba chooses between GPU and simulator once for each
     process."""
-    code = f"from simsuite.cli.doctor import trial; trial({device!r})"
+    return _run(f"trial({device!r})")
+
+
+def _run(call: str) -> tuple[str, str]:
+    """Call a function of this module in a process of its own. Returns whether it works, and its last line."""
+    code = f"from simsuite.cli import doctor; doctor.{call}"
     try:
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     except subprocess.TimeoutExpired:

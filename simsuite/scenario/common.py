@@ -78,6 +78,11 @@ class AnyRun(Section):
         description="of a CPU that a run may take; auto: as many as this process has cores (by affinity, control group "
         "and OMP_NUM_THREADS) and its steps keep busy. What is simulated does not depend on it",
     )
+    loader: Literal["auto", "cupy", "cuda-core", "pycuda"] = Field(
+        "auto",
+        description="what loads programs in CUDA C++ onto a GPU and launches their kernels: CuPy (also auto), CUDA "
+        "Python or PyCUDA; results have the same bits",
+    )
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(
         1, description="of all random numbers; without a meaning where there are none"
     )

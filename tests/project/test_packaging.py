@@ -23,7 +23,7 @@ NOT_SHIPPED = {".gitignore", ".ci/run"}
 GENERATED = re.compile(r"PKG-INFO|setup\.cfg|simsuite\.egg-info/.*")
 
 
-SOMETIMES = {"xarray", "h5netcdf", "sympy", "mpmath"}  # packages that only some commands need
+SOMETIMES = {"xarray", "h5netcdf", "sympy", "mpmath", "pycuda"}  # packages that only some commands need
 WITHOUT = """
 import sys
 sys.modules.update(dict.fromkeys({packages!r}))

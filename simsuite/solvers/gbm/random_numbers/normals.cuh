@@ -3,6 +3,7 @@
 
 #include "special.cuh"
 
+#undef INFINITY  // which nvcc defines, and NVRTC does not
 #define INFINITY __int_as_float(0x7f800000)
 
 template <typename real> struct Normals;

@@ -3,7 +3,7 @@
 #include "kinds.cuh"
 
 typedef STATE state;
-constexpr Kind kinds[] = {FUNCTIONALS};
+TABLE Kind kinds[] = {FUNCTIONALS};
 
 // What a path left behind.
 struct End {

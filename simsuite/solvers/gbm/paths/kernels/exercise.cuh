@@ -4,7 +4,7 @@ struct Right {
   int degree;
   bool call;
 };
-constexpr Right rights[] = {RIGHTS};
+TABLE Right rights[] = {RIGHTS};
 constexpr int N_RIGHTS = sizeof rights / sizeof *rights;
 
 // Which of the rights goes with a functional.

@@ -1,3 +1,11 @@
+// The declaration of a table that is known when this is compiled, and that kernels read. NVRTC takes it for one of the
+// device; nvcc has to be told.
+#ifdef __CUDACC_RTC__
+#define TABLE constexpr
+#else
+#define TABLE __device__ constexpr
+#endif
+
 // What functionals.py calls Kind.
 enum Kind {
   NOTHING,

@@ -25,7 +25,7 @@ constexpr int STEPS = Normals<normal>::PER_BLOCK;
 constexpr bool MIXED = sizeof(state) > sizeof(normal);
 constexpr bool FOLDED =  // the standard deviation goes into the radius
     ASSETS == 1 && !VARYING && scheme == EXACT;
-constexpr bool jumping[] = {JUMPING}, paying[] = {IN_CASH};
+TABLE bool jumping[] = {JUMPING}, paying[] = {IN_CASH};
 __host__ __device__ constexpr bool besides() {
   for (int a = 0; a < ASSETS; a++)
     if (jumping[a] || paying[a]) return true;
@@ -37,7 +37,7 @@ struct Functional {
   Kind kind;
   int asset, due, row, partner;
 };
-constexpr Functional functionals[] = {FUNCTIONALS};
+TABLE Functional functionals[] = {FUNCTIONALS};
 
 // Whether there is a functional of a kind from .. to, of an asset (-1: of any), that is taken by a schedule if `scheduled`,
 // else at every step.
@@ -309,7 +309,8 @@ advance_paths(state* x, state* f, state* seen, unsigned n, unsigned long long ro
   Rows rows = {(char*)seen, room * sizeof(state), (unsigned)(at * sizeof(state)), 0};
   if (wanted) rows.wanted = (int)min(n - i, (unsigned)EACH) * SIGNS;
   const int complete = min(end, n_steps / STEPS);
-#pragma unroll UNROLL
+  constexpr int TURN = UNROLL;  // nvcc takes no macro after the pragma
+#pragma unroll TURN
   for (int block = begin; block < complete; block++)
     pass<false>(paths, source, mix, tables, block, n_steps, watch, rows);
   if (complete < end) pass<true>(paths, source, mix, tables, complete, n_steps, watch, rows);

@@ -17,11 +17,11 @@ typedef double real;  // in which payoffs are added up
 FUNCTIONS
 
 __constant__ real shifts[] = {SHIFTS};
-constexpr int named[] = {NAMED};
+TABLE int named[] = {NAMED};
 struct Product {
   int a, b;
 };
-constexpr Product products[] = {PRODUCTS};
+TABLE Product products[] = {PRODUCTS};
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 payoffs(const state* __restrict__ y, const state* __restrict__ kept, const state* __restrict__ coarse_y,
