@@ -245,7 +245,7 @@ FIXINGS = ("option", 1, "fixings")
         # options
         (MEAN, MEAN + "fixings = [0.5, 0.4]", (*FIXINGS, 1), "sort them"),
         (MEAN, MEAN + "fixings = [0.5, 1.1]", (*FIXINGS, 1), "after the end"),
-        (MEAN, MEAN + "fixings = [0.01, 1.0]", (*FIXINGS, 0), "less than half a step"),
+        (MEAN, MEAN + "fixings = [0.01, 1.0]", (*FIXINGS, 0), "less than half a step, 0."),
         (
             MEAN,
             MEAN + "fixings = [0.5, 0.51]",

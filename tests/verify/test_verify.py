@@ -501,7 +501,7 @@ def test_steps_that_are_in_the_way_of_the_order_are_named(study: Callable, dt: f
     late = SINE.replace('stepper = "explicit"', f'stepper = "adi", dt = {dt}') + PULSED
     done = study(late)
     assert done.returncode == 5
-    assert "the steps in time are in the way, not the grid" in done.stdout
+    assert "the steps in time are in the way of the order" in done.stdout
     assert "the grids are too coarse" not in done.stdout
     done_json = study(late, "--json").stdout
     field = only_object(done_json)["checks"][0]
@@ -570,10 +570,13 @@ def test_an_error_in_time_is_no_part_of_a_smaller_whole() -> None:
     """Errors may cancel: "of 1 K .., 3 K are" was said."""
     by_tolerance = "seen with a tolerance 16 times smaller"
     part = scenario_report.advice(Cause("8 x 8", "rkl2", 0.5, 1.0, True, 3))
-    assert f"Of 1 K that 8 x 8 cells are off, 0.5 K are by steps in time ({by_tolerance}).\n" in part
+    assert (
+        f"Of 1 K by which 8 x 8 cells differ from the reference,\n0.5 K are by steps in time ({by_tolerance}).\n"
+        in part
+    )
     for controlled, how in ((True, by_tolerance), (False, "seen with steps 4 times shorter")):
         more = scenario_report.advice(Cause("8 x 8", "rkl2", 3.0, 1.0, controlled, 3))
-        assert f"Steps in time are off by 3 K ({how}): more than the 1 K\nthat 8 x 8 cells are seen" in more
+        assert f"Steps in time are off by 3 K ({how}):\nmore than the 1 K by which 8 x 8 cells differ from the" in more
         assert "Of 1 K" not in more
         assert "So the steps in time are in the way" in more
 
@@ -598,6 +601,7 @@ def test_errors_in_time_on_a_finer_grid_are_measured_by_its_own_change(monkeypat
     check = Check("field", "order", 2.7, "2", False, {"gci": 0.1, "differences": [1.0, 0.15]})
     why = scenario_study.cause(found, [check], Path(), open_backend("cpu"))
     assert (why.steps, why.grid, why.off) == (True, "16 x 16", 0.15)
+    assert "0.15 K by which 16 x 16 cells differ from the grid beside them" in scenario_report.advice(why)
 
 
 def test_a_study_takes_the_steps_of_the_run(study: Callable) -> None:

@@ -42,6 +42,6 @@ class Time(Section):
         if t > self.end * (1 + _ROUNDING):
             return f"is after the end at {measured(f'{self.end:g}', 'year')}", None
         if self.nearest_step(t) < 1:
-            length = measured(f"{self.end / self.steps:g}", "year")
-            return f"is less than half a step ({length}) after the start", too_early
+            half = measured(f"{self.end / self.steps / 2:g}", "year")
+            return f"is less than half a step, {half}, after the start", too_early
         return None

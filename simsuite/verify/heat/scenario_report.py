@@ -60,15 +60,13 @@ def advice(why: Cause) -> str:
     if why.timeless:
         return found + _space(why)
     how = f"seen with {f'a tolerance {LESS} times smaller' if why.controlled else f'steps {SHORTER} times shorter'}"
+    whole = f"by which {why.grid} cells differ from {'the reference' if why.reference else 'the grid beside them'}"
     if why.in_time <= why.off:
-        found += f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how})."
+        found += f"Of {why.off:.2g} K {whole},\n{why.in_time:.2g} K are by steps in time ({how})."
     else:  # errors in time and in space have opposite signs
-        found += (
-            f"Steps in time are off by {why.in_time:.2g} K ({how}): more than the {why.off:.2g} K\n"
-            f"that {why.grid} cells are seen to be off."
-        )
+        found += f"Steps in time are off by {why.in_time:.2g} K ({how}):\nmore than the {why.off:.2g} K {whole}."
     if why.steps:
-        return f"{found}\nSo the steps in time are in the way, not the grid. {_shorter(why)}\nThen look at grids."
+        return f"{found}\nSo the steps in time are in the way of the order. {_shorter(why)}\nThen look at grids."
     return f"{found}\nSo it is not the steps in time. {_space(why)}"
 
 

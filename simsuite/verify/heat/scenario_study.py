@@ -49,7 +49,7 @@ class Cause:
     error on the grid, K: the error against the reference, or the change to the next grid. controlled: whether steps are
     as long as a tolerance allows; in_time is the change of the field for a smaller one, or else in shorter steps.
     levels: the number of grids of the study. high: whether the order is higher than that of the scheme, instead of
-    lower."""
+    lower. reference: whether there is one, so that off is no change between grids."""
 
     grid: str
     stepper: str
@@ -58,6 +58,7 @@ class Cause:
     controlled: bool
     levels: int
     high: bool = False
+    reference: bool = True
 
     @property
     def steps(self) -> bool:
@@ -85,7 +86,8 @@ def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend
         problem, grid = found[k].problem, found[k].problem.scenario.grid
         in_time, high = _error_in_time(found[k], base, backend), checks[0].measured > ORDER_IN_SPACE
         name, stepper = f"{grid.nx} x {grid.ny}", problem.method["stepper"]
-        causes.append(Cause(name, stepper, in_time, offs[k], problem.adaptive, len(found), high))
+        reference = "differences" not in data
+        causes.append(Cause(name, stepper, in_time, offs[k], problem.adaptive, len(found), high, reference))
     return max(causes, key=lambda each: each.in_time / each.off if each.off > 0 else 0.0)
 
 

@@ -417,6 +417,20 @@ def test_what_is_in_the_way_of_exact_steps(case: str) -> None:
     assert found[0] == path
 
 
+def test_all_that_is_in_the_way_of_exact_steps_is_told_at_once() -> None:
+    """A region, a source and an edge, one at a time, took three attempts."""
+    model = scenario(
+        grid={"nx": 8, "ny": 8},
+        material={"conductivity": 1.0, "density": 1.0, "specific_heat": 1.0},
+        region=[{"shape": "circle", "center": [0.5, 0.5], "radius": 0.2, "temperature": 1.0}],
+        source=[{"power": "-T"}],
+        boundary={"left": {"kind": "radiation", "emissivity": 0.5, "ambient": 300.0}},
+    )
+    found = obstacle(model, discretised(model))
+    why = "a region is held at a temperature; a source depends on T; an edge radiates"
+    assert found == (("region", 0, "temperature"), why)
+
+
 @pytest.mark.parametrize(
     "sections",
     [

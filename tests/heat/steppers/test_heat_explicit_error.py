@@ -105,3 +105,17 @@ def test_a_conductivity_that_depends_on_temperature_lets_rates_grow(heat: Callab
     assert 1e-4 < off <= explicit.plan.time_error
     chosen = heat(**row, time={"end": 200.0, "tolerance": 1e-4, "stepper": "auto"}).plan
     assert chosen.stepper == "rkl2+adi" or off <= 1e-4 * 60.0
+
+
+def test_an_h_that_depends_on_t_leaves_no_bound_beside_k_of_t_either(heat: Callable[..., HeatProblem]) -> None:
+    """All that temperatures may differ by was told as the bound, because "data or temperatures change fast"."""
+    left = {"kind": "convection", "h": "200*(1 + 1e-6*t)", "ambient": 300.0}
+    for conductivity in (27.0, "15 + 0.02*T"):
+        problem = heat(
+            grid={"nx": 20, "ny": 8, "lx": 0.2, "ly": 0.04},
+            material={"conductivity": conductivity, "density": 5000.0, "specific_heat": 600.0},
+            initial={"temperature": "600 + 100*sin(10*pi*x)"},
+            boundary={"bottom": left},
+            time={"end": 25.0, "stepper": "explicit"},
+        )
+        assert problem.plan.time_error is None

@@ -72,9 +72,11 @@ def separate(d: Discretisation) -> Separated:
 
 
 def obstacle(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:
-    """(path, why): the first thing in a scenario that keeps its axes from separating; None if they do."""
-    found = _in_material(scenario, d) or _in_sources(scenario, d)
-    return found or next(_in_edges(scenario, d), None)
+    """(path, why): where the first thing in a scenario is that keeps its axes from separating, and the first such
+    things of material, sources and edges; None if there are none."""
+    each = (_in_material(scenario, d), _in_sources(scenario, d), next(_in_edges(scenario, d), None))
+    found = [one for one in each if one is not None]
+    return (found[0][0], "; ".join(why for _, why in found)) if found else None
 
 
 def _in_material(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:

@@ -51,7 +51,7 @@ def explicit_error(
         rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
         looks = min(_LOOKS + math.ceil(end / longest), _MOST_LOOKS)
         error = rough + 0.5 * dt * _driving(made, end, looks, clock.changes, peaks)
-        if made.law is not None:
+        if made.law is not None and math.isfinite(error):
             error = min(error * _spread(made, (low, high)) ** 2, high - low)
     return float(error) if math.isfinite(error) else None
 
