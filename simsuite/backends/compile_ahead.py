@@ -25,13 +25,18 @@ import resource
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NoReturn
 
 from simsuite.core import Kernel
 
 IDLE = 20.0  # seconds of a CPU
+PATIENCE = 60.0  # seconds that the run waits for a kernel at most; then it ends the copy, and compiles itself
+_LARGEST = 4 << 30  # bytes of a process, the pages of which take a second to copy
+_ASKED_EVERY = 0.01  # seconds
 _END_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
@@ -40,9 +45,12 @@ class Claimed(Exception):
 
 
 def can_help() -> bool:
-    """Whether a copy of this process can be made that compiles: this is Linux, and no other thread of Python may hold
-    a lock that would stay locked in the copy."""
-    return sys.platform == "linux" and threading.active_count() == 1
+    """Whether a copy of this process can be made that compiles: this is Linux, no other thread of Python may hold a
+    lock that would stay locked in the copy, and the process is not so large that copying it takes long."""
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return False
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() <= _LARGEST
 
 
 class _Claims:
@@ -73,7 +81,7 @@ class _Claims:
         self.held.clear()
         most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         os.closerange(3, self._file)
-        os.closerange(self._file + 1, min(most, 1 << 20))
+        os.closerange(self._file + 1, 1 << 20 if most == resource.RLIM_INFINITY else min(most, 1 << 20))
 
     def close(self) -> None:
         os.close(self._file)
@@ -92,6 +100,7 @@ class CompileAhead:
         self._rehearse = rehearse
         self._claims = _Claims()
         self._copy: int | None = None  # the number of the process that rehearses; 0 in that process itself
+        self._handle: int | None = None  # an open file that stands for that process, while it is needed
 
     def missing(self, name: str) -> None:
         """A kernel is not in the cache. Returns when this process has claimed it: the other one may have compiled it
@@ -103,7 +112,11 @@ class CompileAhead:
             if not claims.take(name, wait=bool(claims.held)) and not claims.held:
                 raise Claimed(name)
             return
-        claims.take(name, wait=True)
+        late = time.monotonic() + PATIENCE
+        while not claims.take(name, wait=False) and self._handle is not None:
+            time.sleep(_ASKED_EVERY)
+            if time.monotonic() >= late:
+                self._end()
         if self._copy is None:
             self._start()
 
@@ -121,6 +134,9 @@ class CompileAhead:
             self._copy = os.fork()
         if self._copy == 0:
             self._help()
+        if self._copy > 0:
+            with contextlib.suppress(OSError):
+                self._handle = os.pidfd_open(self._copy)
 
     def _help(self) -> NoReturn:
         try:
@@ -141,11 +157,20 @@ class CompileAhead:
         finally:
             os._exit(0)
 
+    def _end(self) -> None:
+        """End the copy, if there is one. Its number may be that of another process by now, if somebody has waited for
+        it; its handle is not."""
+        if self._handle is None:
+            return
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            os.waitpid(self._copy or 0, 0)
+        os.close(self._handle)
+        self._handle = None
+
     def close(self) -> None:
-        if self._copy is not None and self._copy > 0:
-            with contextlib.suppress(OSError):
-                os.kill(self._copy, signal.SIGKILL)
-                os.waitpid(self._copy, 0)
+        self._end()
         self._claims.close()
 
 

@@ -117,6 +117,30 @@ def test_what_was_called_before_an_error_is_compiled(tmp_path: Path) -> None:
     assert helped("raise ZeroDivisionError", tmp_path) == ["-4.0 2.0", "nobody is left"]
 
 
+def test_a_process_that_hangs_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    """Stopped while it compiles, it holds its claim; the run ends it, and compiles the kernel itself."""
+    more = "from simsuite.backends import compile_ahead, numba_cache; compile_ahead.CompileAhead.found = hang"
+    text = PROGRAM.replace("{more}", more).replace("while not ended() and", "while not stopped() and")
+    text = text.replace(
+        '    event.register("numba',
+        """    def hang(*arguments):
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def stopped():
+        processes = open(f"/proc/self/task/{os.getpid()}/children").read().split()
+        return any(" T " in open(f"/proc/{process}/stat").read() for process in processes)
+
+    import signal
+    from simsuite.backends import compile_ahead
+    compile_ahead.PATIENCE = 0.5
+    event.register("numba""",
+        1,
+    )
+    found, left = python(text, tmp_path).splitlines()
+    assert found.split()[-2:] == ["-4.0", "2.0"]
+    assert left == "nobody is left"
+
+
 def run(tmp_path: Path, name: str, threads: int | str) -> tuple[int, str]:
     """How many functions a run compiles itself, with an empty cache, and the field that it comes to."""
     scenario = PLATE | {"run": {"device": "cpu", "threads": threads}}
