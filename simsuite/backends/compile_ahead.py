@@ -98,14 +98,18 @@ class CompileAhead:
 
     def __init__(self, rehearse: Callable[[], None]) -> None:
         self._rehearse = rehearse
-        self._claims = _Claims()
+        self._claims: _Claims | None = None  # as long as there is no other process to claim anything from
         self._copy: int | None = None  # the number of the process that rehearses; 0 in that process itself
         self._handle: int | None = None  # an open file that stands for that process, while it is needed
 
     def missing(self, name: str) -> None:
         """A kernel is not in the cache. Returns when this process has claimed it: the other one may have compiled it
         meanwhile, so the cache has to be looked at again."""
+        if self._copy is None:
+            self._start(name)
         claims = self._claims
+        if claims is None or name in claims.held:
+            return
         if self._copy == 0:
             signal.setitimer(signal.ITIMER_PROF, IDLE)
             # what another kernel needs has to be waited for
@@ -117,18 +121,20 @@ class CompileAhead:
             time.sleep(_ASKED_EVERY)
             if time.monotonic() >= late:
                 self._end()
-        if self._copy is None:
-            self._start()
 
     def found(self, name: str) -> None:
         """The kernel is in the cache now."""
-        self._claims.leave(name)
+        if self._claims is not None:
+            self._claims.leave(name)
 
-    def _start(self) -> None:
+    def _start(self, name: str) -> None:
+        """Make the copy, if that is possible. name: the first kernel, which this process compiles."""
         self._copy = -1  # not asked again, whatever happens
         if not can_help():
             return
         with warnings.catch_warnings(), contextlib.suppress(OSError):
+            self._claims = _Claims()
+            self._claims.take(name, wait=False)
             # from Python 3.12 on there is a warning wherever libraries have threads, such as those of OpenBLAS
             warnings.simplefilter("ignore", DeprecationWarning)
             self._copy = os.fork()
@@ -145,6 +151,7 @@ class CompileAhead:
                 signal.signal(number, signal.SIG_DFL)
             ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
             signal.setitimer(signal.ITIMER_PROF, IDLE)
+            assert self._claims is not None
             self._claims.inherit()
             nowhere = os.open(os.devnull, os.O_RDWR)
             for standard in range(3):
@@ -171,7 +178,8 @@ class CompileAhead:
 
     def close(self) -> None:
         self._end()
-        self._claims.close()
+        if self._claims is not None:
+            self._claims.close()
 
 
 def _called_by(rehearse: Callable[[], None]) -> list[Callable[[], object]]:

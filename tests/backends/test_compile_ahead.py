@@ -224,3 +224,28 @@ def test_a_rehearsal_calls_all_kernels_of_a_run(name: str, tmp_path: Path) -> No
     called = set(python(text, tmp_path).split())
     assert called
     assert called <= rehearsed
+
+
+def test_a_system_without_such_files_or_copies_does_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As macOS, or a container that forbids them: the run compiles all itself."""
+
+    def forbidden(*arguments: Any) -> Any:
+        raise PermissionError("not permitted")
+
+    monkeypatch.setattr(compile_ahead, "can_help", lambda: True)
+    for name in ("memfd_create", "fork"):
+        with monkeypatch.context() as without:
+            without.setattr(compile_ahead.os, name, forbidden)
+            with compile_ahead.compile_ahead(lambda: None) as helper:
+                for kernel in ("one", "two"):
+                    helper.missing(kernel)
+                    helper.found(kernel)
+
+
+def test_no_second_process_elsewhere_than_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_ahead.sys, "platform", "darwin")
+    assert not compile_ahead.can_help()
+    with compile_ahead.compile_ahead(lambda: None) as helper:
+        helper.missing("one")
+        helper.found("one")
+        assert helper._claims is None
