@@ -26,7 +26,7 @@ from simsuite.solvers.heat.grid.edges import (
     bad_conditions,
     make_edges,
 )
-from simsuite.solvers.heat.grid.sampling import Sampler, distinct
+from simsuite.solvers.heat.grid.sampling import Sampler, distinct, once_if_alike
 from simsuite.solvers.heat.grid.single_moments import without_moments
 from simsuite.words import cell_in_words
 
@@ -130,6 +130,9 @@ def _conductivity(
         fields.append(k)
         laws.append(_law(cases))
     law = Law(laws[0] or _FIXED, laws[1] or _FIXED, which) if any(laws) else None
+    if law is None:
+        kx = once_if_alike(fields[0])
+        return kx, kx if fields[1] is fields[0] else once_if_alike(fields[1]), None
     return fields[0], fields[1], law
 
 
@@ -159,7 +162,7 @@ def _capacity(scenario: HeatScenario, sampler: Sampler, inside: list[np.ndarray]
                 values = np.where(cells, sampler.values(special, ("region", i, key), cells), values)
         factors.append(values)
     product = reduce(np.multiply, (distinct(values) for values in factors))
-    return np.broadcast_to(product, sampler.shape)
+    return once_if_alike(np.broadcast_to(product, sampler.shape))
 
 
 def _manufactured(

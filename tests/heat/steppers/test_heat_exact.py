@@ -417,6 +417,26 @@ def test_what_is_in_the_way_of_exact_steps(case: str) -> None:
     assert found[0] == path
 
 
+@pytest.mark.parametrize(
+    "region",
+    [
+        {"radius": 0.01, "conductivity": 1.0},  # between the centres of cells
+        {"radius": 0.01, "density": 7.0},
+        {"radius": 0.3, "conductivity": 40.0},  # the plate's own
+    ],
+)
+def test_a_region_that_changes_no_cell_is_not_in_the_way(region: dict[str, float]) -> None:
+    """That the conductivity is not the same everywhere was said of it."""
+    model = scenario(
+        grid={"nx": 8, "ny": 8},
+        material={"conductivity": 40.0, "density": 2.0, "specific_heat": 3.0},
+        region=[{"shape": "circle", "center": [0.5, 0.5], **region}],
+    )
+    d = discretised(model)
+    assert d.uniform
+    assert obstacle(model, d) is None
+
+
 def test_all_that_is_in_the_way_of_exact_steps_is_told_at_once() -> None:
     """A region, a source and an edge, one at a time, took three attempts."""
     model = scenario(

@@ -140,6 +140,14 @@ class Sampler:
         return np.asarray(values) != 0
 
 
+def once_if_alike(values: np.ndarray) -> np.ndarray:
+    """The array; made of a single number, broadcast, if all its numbers are the same, as where a region covers no
+    cell."""
+    few = distinct(values)
+    alike = few.size > 1 and bool(np.all(few == few.flat[0]))
+    return np.broadcast_to(few.flat[0], values.shape) if alike else values
+
+
 def distinct(values: np.ndarray) -> np.ndarray:
     """A broadcast array without its repetitions: only the first cell along each axis along which the array was
     broadcast."""
