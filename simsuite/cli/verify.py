@@ -137,18 +137,20 @@ def _refine_heat(loaded: Scenario, backend: Backend, levels: int, output: Path |
         found.append(outcome)
         if not as_json:
             say(f"done: {scenario_report.described(outcome)}")
-    checks, why = scenario_study.study(found), None
+    checks, why, expected = scenario_study.study(found), None, scenario_study.as_expected(found)
     if not checks[0].passed:
         why = scenario_study.cause(found, checks, loaded.base, backend)
         checks = scenario_study.with_cause(checks, why)
     if as_json:
-        _print_as_json(checks, levels=scenario_study.levels_of(found))
+        _print_as_json([*checks, *expected], levels=scenario_study.levels_of(found))
     else:
         print(report.table(scenario_report.table(found, checks)))
         print(scenario_report.verdict(checks, why))
+        for check in expected:
+            print(report.line(check, _fancy()))
     if output is not None:
         _draw_study(output, loaded.path.stem, found, checks)
-    require(checks[:1])  # the others are shown, not judged
+    require([checks[0], *expected])  # the others are shown, not judged
 
 
 def _refine_gbm(loaded: Scenario, backend: Backend, levels: int, output: Path | None, as_json: bool) -> None:

@@ -622,6 +622,24 @@ def test_an_error_in_time_that_is_small_is_told_to_be_so(study: Callable) -> Non
     assert 0 < found["error_in_time"] < 1e-5 * 4.1
 
 
+def test_what_a_scenario_expects_is_judged_too(study: Callable) -> None:
+    """`expected` and `within` were of no effect, and the exit code was 0."""
+    probe = '[[probe]]\nname = "middle"\nx = 0.5\ny = 0.5\nexpected = {}\nwithin = 1e-2\n'
+    value = math.exp(-2 * math.pi**2 * 0.02)
+    right, wrong = (study(SINE + probe.format(expected)) for expected in (value, value + 0.05))
+    assert (right.returncode, wrong.returncode) == (0, 5)
+    assert re.search(r"ok +expected +middle on 32 x 32 +\S+ +0\.67\S+ \+- 0\.01", right.stdout)
+    assert re.search(r"OFF +expected +middle on 32 x 32 +\S+ +0\.72\S+ \+- 0\.01", wrong.stdout)
+    assert "1 of 2 checks is off: middle on 32 x 32 (expected)" in wrong.stderr
+    reference = '[reference]\ntemperature = "exp(-2*pi**2*t)*sin(pi*x)*sin(pi*y)"\nwithin = {}\n'
+    assert study(SINE + reference.format("0.05")).returncode == 0
+    found = study(SINE + reference.format("1e-9"), "--json")
+    assert found.returncode == 5
+    told = only_object(found.stdout)
+    assert not told["passed"]
+    assert [check["name"] for check in told["checks"] if not check["passed"]] == ["relative_l2 on 32 x 32"]
+
+
 FORGETS = """solver = "heat"
 grid = {nx = 15, ny = 1, lx = 0.12, ly = 0.01}
 material = {diffusivity = 1e-5}

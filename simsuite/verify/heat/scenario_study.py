@@ -13,7 +13,7 @@ from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.stepper_record import ORDER_IN_SPACE
 from simsuite.solvers.heat.steppers import is_exact_in_time
-from simsuite.verify.checks import Check
+from simsuite.verify.checks import Check, near
 from simsuite.verify.convergence import (
     Limit,
     averaged,
@@ -24,6 +24,7 @@ from simsuite.verify.convergence import (
     orders,
     root_mean_square,
 )
+from simsuite.verify.heat.benchmarks import figures, tolerances
 from simsuite.verify.heat.refinement import in_shorter_steps, problems, with_less_tolerance
 from simsuite.verify.heat.runs import Outcome, run
 
@@ -104,6 +105,17 @@ def _error_in_time(outcome: Outcome, base: Path, backend: Backend) -> float:
         return 0.0
     better = with_less_tolerance(problem, base, LESS) if problem.adaptive else in_shorter_steps(problem, base, SHORTER)
     return root_mean_square(run(better, backend).temperature - outcome.temperature)
+
+
+def as_expected(found: Sequence[Outcome]) -> list[Check]:
+    """A check of every figure that the scenario expects, `expected` of probes and `within` of the reference, on the
+    finest grid."""
+    finest, grid = found[-1], found[-1].problem.scenario.grid
+    got = figures(finest)
+    return [
+        near(f"{name} on {grid.nx} x {grid.ny}", "expected", got[name], expected, within)
+        for name, (expected, within) in tolerances(finest.problem.scenario).items()
+    ]
 
 
 def with_cause(checks: Sequence[Check], why: Cause) -> list[Check]:

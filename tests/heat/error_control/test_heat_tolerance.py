@@ -191,7 +191,7 @@ def test_who_missed_a_tolerance_below_rounding_is_told_to_set_a_larger_one(
     energy = {"stored": 1.0, "edges": {"left": 1.0}, "residual": 0.0}
     results = {"min": 299.0, "max": 301.0, "time_error": 1e-10, "rounding_error": 1e-11, "energy": energy}
     (text,) = heat(**SMOOTH, run={"precision": precision}, time=time).shortcomings(results)
-    assert "set time.tolerance = 1e-11 or more" in text
+    assert "set time.tolerance = 1e-08 or more" in text
     assert "count all of them from" not in text
 
 

@@ -29,7 +29,7 @@ _SHARE = 1e-3  # of an error: if rounding is less, it is not why the error is la
 _NOTHING = 0.1  # share of the range: if rounding in float64 is more, temperatures do not change at all
 _FEW = 17  # the number of places along each axis, and of times, at which a source is looked at
 _FAR = 1e3  # Errors of more than so many times the tolerance are hardly in proportion to it.
-_LEAST = 1e-11  # the least tolerance that is proposed, rounding aside
+_LEAST = 1e-8  # the least tolerance that is proposed: temperatures that differ by a hundredth of their size allow it
 _EXACT, _SINGLE = 1e-13, 1e-6  # Smaller tolerances are less than the least rounding in float64 and in float32.
 _MARGIN = 1.2  # A proposed tolerance is smaller by this factor than one in proportion to the error.
 
