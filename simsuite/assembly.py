@@ -53,8 +53,6 @@ def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text:
         run = scenario.model.run
         backend = open_backend(run.device, run.loader)
         backend.announce = announce
-        for note in getattr(backend, "notes", ()):
-            announce(note)
         asked = run.threads
         if asked != "auto":
             backend.threads = min(asked, cores())

@@ -184,7 +184,7 @@ class CudaBackend(NumbaKernels):
         self._programs: dict[Hashable, CudaProgram] = {}
 
     def _use(self, loader: Loader) -> None:
-        self._loader, self.compute, self.notes = loader, loader.stream, loader.notes
+        self._loader, self.compute, self.note = loader, loader.stream, "; ".join(loader.notes) or None
         self._staging = Staging(self._cupy, self._device, self.compute, self._allocating)
 
     @functools.cached_property

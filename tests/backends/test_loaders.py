@@ -109,13 +109,17 @@ def opened(name: str) -> Backend:
         pytest.skip(str(reason))
 
 
+def written(directory: Path) -> Path:
+    source = directory / "loaders.cu"
+    source.write_text(SOURCE)
+    return source
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", loaders.LOADERS)
 @pytest.mark.parametrize("n", [1, 31, 33, 1500])
 def test_numbers_structs_and_arrays_arrive(name: str, n: int, tmp_path: Path) -> None:
-    backend = opened(name)
-    source = tmp_path / "loaders.cu"
-    source.write_text(SOURCE)
+    backend, source = opened(name), written(tmp_path)
     program = backend.program(source, {})
     x = np.random.default_rng(n).standard_normal(n)
     given, out = backend.array(x), backend.zeros(n, np.float64)
@@ -129,9 +133,7 @@ def test_numbers_structs_and_arrays_arrive(name: str, n: int, tmp_path: Path) ->
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", loaders.LOADERS)
 def test_launches_are_recorded_in_graphs(name: str, tmp_path: Path) -> None:
-    backend = opened(name)
-    source = tmp_path / "loaders.cu"
-    source.write_text(SOURCE)
+    backend, source = opened(name), written(tmp_path)
     turn = backend.program(source, {}).launcher("reversed", 1, 64, shared_bytes=8 * 100)
     x, recorder = backend.array(np.arange(100.0)), backend.recorder()
     for k in range(1, 6):
@@ -143,9 +145,7 @@ def test_launches_are_recorded_in_graphs(name: str, tmp_path: Path) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", loaders.LOADERS)
 def test_errors_name_the_kernel_the_grid_and_the_library(name: str, tmp_path: Path) -> None:
-    backend = opened(name)
-    source = tmp_path / "loaders.cu"
-    source.write_text(SOURCE)
+    backend, source = opened(name), written(tmp_path)
     program = backend.program(source, {})
     with pytest.raises(
         DeviceError, match=r"nothing cannot be launched \(1 x 1 x 1 blocks of 32 threads, .* by " + name

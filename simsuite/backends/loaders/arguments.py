@@ -24,16 +24,18 @@ class Arguments:
     def write(self, arguments: list[Passed]) -> None:
         """Put the arguments into the buffer."""
         layout = self._layout or self._lay_out(arguments)
-        for i in self._structs:
-            arguments[i] = arguments[i].tobytes()  # type: ignore[call-overload]
-        layout.pack_into(self._buffer, 0, *arguments)
+        layout.pack_into(self._buffer, 0, *self._values(arguments))
 
     def packed(self, arguments: list[Passed]) -> bytes:
-        """The contents of the buffer with these arguments."""
+        """What the buffer holds with these arguments."""
         layout = self._layout or self._lay_out(arguments)
+        return layout.pack(*self._values(arguments))
+
+    def _values(self, arguments: list[Passed]) -> list[Passed]:
+        """The arguments, with the bytes of structs in their places."""
         for i in self._structs:
             arguments[i] = arguments[i].tobytes()  # type: ignore[call-overload]
-        return layout.pack(*arguments)
+        return arguments
 
     def _lay_out(self, arguments: list[Passed]) -> struct.Struct:
         end, offsets, text = 0, list[int](), "="
