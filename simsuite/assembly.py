@@ -62,8 +62,9 @@ def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text:
 
 
 def threads_of_libraries(scenario: Scenario) -> contextlib.AbstractContextManager[Any]:
-    """In here libraries of linear algebra take no more threads of the CPU than the scenario allows; and so many where
-    there is work for them, whatever number they were loaded with."""
+    """In this context libraries of linear algebra take at most as many threads of the CPU as the scenario allows. For
+    linear systems and steady states, which call these libraries, they take exactly that many, even if they were loaded
+    with fewer."""
     asked = scenario.model.run.threads
     n = threads_available() if asked == "auto" else asked
     works = scenario.solver == "linear" or getattr(scenario.model.time, "steady", False)
@@ -119,7 +120,7 @@ def computing(problem: Problem, backend: Backend) -> Iterator[None]:
     kernels, too, where the device can have one. Turns a MemoryError into a DeviceError that says what to do about
     it."""
     with contextlib.ExitStack() as stack:
-        # of a large state there would be two for a while
+        # The second process makes the state again, for which a large problem may not leave enough memory.
         if isinstance(backend, CompilesAhead) and memory_needed(problem) <= _SMALL:
             stack.enter_context(backend.compiling_ahead(functools.partial(_rehearse, problem)))
         stack.enter_context(backend.on_threads(threads_for(problem, backend)))

@@ -57,5 +57,5 @@ class Arguments:
         return self._layout
 
 
-# NumPy's letters of types whose size is that of C's `long`, and those that `struct` has for 8 bytes
+# NumPy has the letters l and L for integers of 8 bytes, where `struct` has q and Q.
 _OF_ONE_SIZE = str.maketrans("lL", "qQ")

@@ -141,8 +141,8 @@ class Sampler:
 
 
 def once_if_alike(values: np.ndarray) -> np.ndarray:
-    """The array; made of a single number, broadcast, if all its numbers are the same, as where a region covers no
-    cell."""
+    """The same array. If all its numbers are equal, as where a region covers no cell, the result is a broadcast of one
+    number, by which a uniform material is recognised."""
     few = distinct(values)
     alike = few.size > 1 and bool(np.all(few == few.flat[0]))
     return np.broadcast_to(few.flat[0], values.shape) if alike else values
