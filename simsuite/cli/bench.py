@@ -47,6 +47,7 @@ _BENCHMARKS = {
     "linear": _Benchmark(
         "simsuite.bench.linear.measurements", "simsuite.bench.linear.report", ("float32", "float64"), 1, "256,4096"
     ),
+    "routes": _Benchmark("simsuite.bench.routes.measurements", "simsuite.bench.routes.report", ("float32",), 1, ""),
 }
 
 
@@ -60,11 +61,19 @@ class Part(StrEnum):
 
 def bench(
     what: Annotated[
-        str, typer.Argument(metavar="[heat|gbm|linear|start]", help="A solver, or whole runs.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="[heat|gbm|linear|start|routes]",
+            help="A solver, whole runs, or every road to CUDA.",
+            show_default=False,
+        ),
     ] = "heat",
     scenarios: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SCENARIO]...", help="With start: runs of these, not of what `simsuite new` writes."),
+        typer.Argument(
+            metavar="[SCENARIO]...",
+            help="With start: runs of these, not of what `simsuite new` writes. With routes: heat, gbm or matmul.",
+        ),
     ] = None,
     device: Device = None,
     quick: Annotated[
@@ -104,8 +113,9 @@ def bench(
         return
     if what not in _BENCHMARKS:
         raise UsageError(f"there is no benchmark of {what}; there is one of each of {', '.join(_BENCHMARKS)}, start")
-    if scenarios or cold or busy:
+    if cold or busy or (scenarios and what != "routes"):
         raise UsageError("scenarios, --cold and --busy go with `simsuite bench start`")
+    problem = _problem(scenarios or [], sizes, precision, only) if what == "routes" else None
     if device == "cudasim":
         raise UsageError("the simulator of GPUs is for tests; its time says nothing")
     known = _BENCHMARKS[what]
@@ -121,7 +131,17 @@ def bench(
     backend = open_backend(device or "auto")
     if backend.note is not None:
         say(f"note: {backend.note}")
-    _bench(known, backend, Wish(numbers, precisions, quick, only), output, as_json)
+    _bench(known, backend, Wish(numbers, precisions, quick, problem or only), output, as_json)
+
+
+def _problem(named: list[Path], sizes: str | None, precision: str | None, only: Part | None) -> str | None:
+    """The problem that `bench routes` is asked for; None for all of them."""
+    if sizes is not None or precision is not None or only is not None:
+        raise UsageError("roads are measured at one size, in float32: --sizes, --precision and --only have no place")
+    words = [str(name) for name in named]
+    if len(words) > 1 or not set(words) <= {"heat", "gbm", "matmul"}:
+        raise UsageError(f"simsuite bench routes {' '.join(words)}: write heat, gbm, matmul, or nothing for all")
+    return words[0] if words else None
 
 
 def _bench(known: _Benchmark, backend: Backend, wish: Wish, output: Path | None, as_json: bool) -> None:

@@ -1,0 +1,56 @@
+"""Monte Carlo by Numba on the GPU with Numba's own generator, as its documentation has it.
+
+xoroshiro128+ keeps 16 bytes of state a thread, besides a normal left over from the last pair, in global memory, and a
+thread reads and writes them at every draw. The states of many threads are made on the host, one after the other by
+jumps of 2^64 numbers: seconds for millions, longer than the paths take, so that fewer threads than paths are started,
+each with paths one after the other. Which numbers a path gets depends on the number of threads. Logarithm, sine and
+cosine of its normals are taken in float64 where `xoroshiro128p_normal_float32` does not say otherwise.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from numba import cuda, float32, float64
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_normal_float32, xoroshiro128p_normal_float64
+
+from simsuite.routes.arrays import checked
+
+THREADS, MOST = 256, 1 << 18  # of a block, and in all
+
+
+@functools.cache
+def make_kernel(real, asian):
+    """The kernel for payoffs of type `real`, one of Numba's: of the mean price if `asian`, else of the last one."""
+    normal = xoroshiro128p_normal_float32 if real == float32 else xoroshiro128p_normal_float64
+
+    @cuda.jit(fastmath=True)
+    def kernel(states, payoffs, spot, strike, drift, deviation, discount, steps):
+        thread = cuda.grid(1)
+        for path in range(thread, payoffs.size, cuda.gridsize(1)):
+            x = total = real(0)  # log S / spot, and the sum of S / spot
+            for _ in range(steps):
+                x += drift + deviation * normal(states, thread)
+                if asian:
+                    total += math.exp(x)
+            price = spot * total / real(steps) if asian else spot * math.exp(x)
+            payoffs[path] = discount * max(price - strike, real(0))
+
+    return kernel
+
+
+@functools.lru_cache(1)
+def _states(threads, seed):
+    return create_xoroshiro128p_states(threads, seed=seed)
+
+
+def payoffs(contract, seed, out):
+    """Fill `out`, an array of any library on the device, with the discounted payoff of a path each."""
+    view = cuda.as_cuda_array(checked(out, 1), sync=False)
+    kernel = make_kernel(float32 if view.dtype.itemsize == 4 else float64, contract.asian)
+    blocks = min(-(-view.size // THREADS), MOST // THREADS)
+    names = ("spot", "strike", "drift", "deviation", "discount")
+    numbers = [view.dtype.type(getattr(contract, name)) for name in names]
+    kernel[blocks, THREADS](_states(blocks * THREADS, seed), view, *numbers, contract.steps)
+    return out
