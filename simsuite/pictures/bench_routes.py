@@ -1,4 +1,4 @@
-"""Panels of what `simsuite bench routes` measured: a bar for each road, its rate on a logarithmic axis, and the limit."""
+"""Panels of what `simsuite bench routes` measured: a bar for the rate of each road, and the limit."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ HEAT_BYTES = 2 * 4  # a point is read and written once
 
 
 def best_of(problem: str, backend: Backend, machine: Machine, size: int) -> Row:
-    """The rate of simsuite's own kernel for a problem of this size, and of the limit of a GPU: for heat the pass over the
-    memory that a step takes at least, unless several are done in one; for paths the units that make random numbers; for
-    products the multipliers. None on a CPU, whose caches hold the plate."""
+    """The rate of simsuite's own kernel for a problem of this size, and of the limit of a GPU: for heat the pass over
+    the memory that a step takes at least, unless several are done in one; for paths the units that make random numbers;
+    for products the multipliers. None on a CPU, whose caches hold the plate."""
     quick = heat_effort.QUICK
     if problem == "heat":
         row = _first(explicit_rates(backend, machine, quick, (size,), (PRECISION,)), backend)

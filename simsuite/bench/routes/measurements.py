@@ -22,7 +22,7 @@ import simsuite.routes
 from simsuite.bench import effort
 from simsuite.bench.findings import Found, Row, Wish, gathered, require_right
 from simsuite.bench.machine import measure_machine
-from simsuite.bench.routes.best import PRECISION, best_of
+from simsuite.bench.routes.best import best_of
 from simsuite.bench.routes.once import TUTORIAL
 from simsuite.bench.routes.reference import plate, stepped_plate
 from simsuite.bench.routes.workloads import LARGE, QUICK
@@ -39,7 +39,7 @@ _TUTORIALS = {"heat": "Numba", "matmul": "Numba"}  # the tutorial's paths are th
 def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
     """(problem, row) for all roads, as they are done; the first row is the machine's. Raises SimsuiteError with the
     last line of a road that fails."""
-    machine = measure_machine(backend, (PRECISION,), effort.QUICK.patience)
+    machine = measure_machine(backend, effort.PRECISIONS, effort.QUICK.patience)
     yield "machine", {"copy_bytes_per_second": machine.copy, "fma_per_second": dict(machine.fma)}
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "plate.npy", plate())

@@ -46,14 +46,18 @@ def make_kernel(real, asian):
         path = cuda.grid(1)
         if path < payoffs.size:
             x = total = real(0)  # log S / spot, and the sum of S / spot
-            for block in range((steps + 3) // 4):
+            for block in range(steps // 4):
                 w0, w1, w2, w3 = philox(block, path, seed)
-                z = normals(w0, w1) + normals(w2, w3)
-                for j in range(4):  # unrolled, so that z stays in registers
-                    if 4 * block + j < steps:
-                        x += drift + deviation * z[j]
-                        if asian:
-                            total += math.exp(x)
+                for z in normals(w0, w1) + normals(w2, w3):
+                    x += drift + deviation * z
+                    if asian:
+                        total += math.exp(x)
+            w0, w1, w2, w3 = philox(steps // 4, path, seed)
+            z = normals(w0, w1) + normals(w2, w3)
+            for j in range(steps % 4):
+                x += drift + deviation * z[j]
+                if asian:
+                    total += math.exp(x)
             price = spot * total / real(steps) if asian else spot * math.exp(x)
             payoffs[path] = discount * max(price - strike, real(0))
 

@@ -26,15 +26,20 @@ def make_step(real):
     def step(u, v, rx, ry):
         tile = cuda.shared.array((HEIGHT, WIDTH), real)
         ny, nx = u.shape
-        x0, y0 = cuda.blockIdx.x * TX - 1, cuda.blockIdx.y * TY - 1  # the tile's corner, on its rim
-        for i in range(cuda.threadIdx.y * TX + cuda.threadIdx.x, HEIGHT * WIDTH, TX * TY):
-            x, y = x0 + i % WIDTH, y0 + i // WIDTH
-            if 0 <= x < nx and 0 <= y < ny:
-                tile[i // WIDTH, i % WIDTH] = u[y, x]
-        cuda.syncthreads()
         x, y = cuda.grid(2)
+        tx, ty = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
         if x < nx and y < ny:
-            tx, ty = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
+            tile[ty, tx] = u[y, x]
+            if tx == 1 and x > 0:
+                tile[ty, 0] = u[y, x - 1]
+            if tx == TX and x < nx - 1:
+                tile[ty, TX + 1] = u[y, x + 1]
+            if ty == 1 and y > 0:
+                tile[0, tx] = u[y - 1, x]
+            if ty == TY and y < ny - 1:
+                tile[TY + 1, tx] = u[y + 1, x]
+        cuda.syncthreads()
+        if x < nx and y < ny:
             c = tile[ty, tx]
             if 0 < x < nx - 1 and 0 < y < ny - 1:
                 along_x = tile[ty, tx - 1] - (c + c) + tile[ty, tx + 1]

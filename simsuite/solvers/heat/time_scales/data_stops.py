@@ -20,6 +20,7 @@ from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.summands import summands
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
+from simsuite.solvers.heat.time_scales.acting_cells import acting_cells, acting_points
 
 LOOKS = 1025  # the least number of times of a run at which data are looked at
 MOST_CHANGE = 0.5  # share of the range of a function of time, by which it changes from mark to mark
@@ -38,6 +39,7 @@ _MOST_BOXES = 1 << 18  # the most boxes of interval arithmetic that are evaluate
 _MOST_TIMES = 1 << 16  # the most times at which a function is looked at
 _FEW = 4  # the most marks of a peak that are used; of more marks, these are the ones next to the rest without marks
 _POINTS = 8  # the number of points along an edge, and along each axis of a source
+_ACTING = 8  # the number of cells of a source where it changes most
 _BESIDE = 1e-12  # share of the run: how far before and after a possible jump data are looked at
 _APART = 0.25  # share of the time to the next mark: marks that are closer than that to another time are left out
 
@@ -59,7 +61,7 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Sto
     wanted: list[tuple[float, float]] = []
     unsearched: list[Expression] = []
     with np.errstate(all="ignore"):
-        for whole, points in _data(made):
+        for whole, points in _data(made, end):
             for f, where in _parts(whole, points):
                 t, values, searched = _looks(f, where, end, others)
                 if not searched and whole not in unsearched:
@@ -76,7 +78,7 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Sto
         if distance >= apart and (not stops or at - stops[-1] >= apart):
             stops.append(at)
     if len(stops) > MOST_STOPS:
-        return Stops((), tuple(f for f, _ in _data(made)))
+        return Stops((), tuple(f for f, _ in _data(made, end)))
     return Stops(tuple(stops), tuple(unsearched))
 
 
@@ -183,16 +185,20 @@ def _times(
     return np.unique(np.concatenate(found))
 
 
-def _data(made: Discretisation) -> Iterator[tuple[Expression, Points]]:
+def _data(made: Discretisation, end: float) -> Iterator[tuple[Expression, Points]]:
     """Functions that depend on time, and some of the points where they count."""
     for piece in made.edges.pieces:
-        few = slice(None, None, -(-len(piece.x) // _POINTS))
+        evenly = np.arange(0, len(piece.x), -(-len(piece.x) // _POINTS))
         for f in (piece.first, piece.second):
             if f.depends_on("t"):
+                few = np.append(evenly, acting_points(f, piece.x, piece.y, end, 0.0, _ACTING))
                 yield f, {"x": piece.x[few], "y": piece.y[few]}
-    x, y = (a.ravel()[:: -(-a.size // _POINTS)] for a in made.centres)
-    xs, ys = (a.ravel() for a in np.meshgrid(x, y))
-    T = np.full(xs.size, np.mean(distinct(made.T0)))
+    x, y = (a.ravel() for a in made.centres)
+    few_x, few_y = (a[:: -(-a.size // _POINTS)] for a in (x, y))
+    xs, ys = (a.ravel() for a in np.meshgrid(few_x, few_y))
+    T = float(np.mean(distinct(made.T0)))
     for f in made.sources:
         if f.depends_on("t"):
-            yield f, {"x": xs, "y": ys, "T": T}
+            rows, columns = acting_cells(f, made, end, T, _ACTING)
+            at = {"x": np.append(xs, x[columns]), "y": np.append(ys, y[rows])}
+            yield f, at | {"T": np.full(at["x"].size, T)}

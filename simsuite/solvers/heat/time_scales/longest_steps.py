@@ -23,9 +23,10 @@ import numpy as np
 from simsuite.core import BESIDE
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.grid.discretisation import Discretisation
-from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
+from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Piece
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.sampling import distinct
+from simsuite.solvers.heat.time_scales.acting_cells import acting_cells, acting_points
 
 WINDOWS = 32
 # the share of a function's range that counts as close, in units of the tolerance, and its limits
@@ -157,21 +158,28 @@ def data_of(made: Discretisation, end: float, steady: bool = False) -> Iterator[
         box = min(made.nx * made.dx, made.ny * made.dy)
         of_flux = min(of_flux, 2.0 * math.sqrt(end / (math.pi * k * capacity)) + 2.0 * end / (capacity * box))
     for piece in made.edges.pieces:
-        few = slice(None, None, -(-len(piece.x) // _AT_EDGE))
-        points = {"x": piece.x[few], "y": piece.y[few]}
         kelvin = {FLUX: of_flux, TEMPERATURE: 1.0}.get(piece.kind, math.inf)
-        found = [Data(piece.first, points, kelvin, is_temperature=piece.kind == TEMPERATURE)]
+        found = [Data(piece.first, _along(piece.first, piece, end), kelvin, is_temperature=piece.kind == TEMPERATURE)]
         if piece.kind not in (FLUX, TEMPERATURE):
-            found.append(Data(piece.second, points, 1.0, is_temperature=True))
+            found.append(Data(piece.second, _along(piece.second, piece, end), 1.0, is_temperature=True))
         yield from (data for data in found if steady or data.f.depends_on("t"))
     for f in made.sources:
         if steady or f.depends_on("t"):
             yield Data(f, _where_it_changes(f, made, end), end / capacity)
 
 
+def _along(f: Expression, piece: Piece, end: float) -> Mapping[str, np.ndarray]:
+    """Some points of a piece of an edge, evenly, and where a function changes most."""
+    few = np.arange(0, len(piece.x), -(-len(piece.x) // _AT_EDGE))
+    if f.depends_on("t"):
+        few = np.append(few, acting_points(f, piece.x, piece.y, end, 0.0, _AT_EDGE))
+    return {"x": piece.x[few], "y": piece.y[few]}
+
+
 def _where_it_changes(f: Expression, made: Discretisation, end: float) -> Mapping[str, np.ndarray]:
-    """Some cells of a source: those where it changes most at irregular times, and others."""
-    x, y = (a.ravel()[:: -(-a.size // _MOST_CELLS)] for a in made.centres)
+    """Some cells of a source: those where it changes most at irregular times, and at any time, and others."""
+    whole_x, whole_y = (a.ravel() for a in made.centres)
+    x, y = (a[:: -(-a.size // _MOST_CELLS)] for a in (whole_x, whole_y))
     t = end * ((np.arange(_TIMES) + 1) * GOLDEN % 1.0)
     T = float(np.mean(distinct(made.T0)))
     values = np.broadcast_to(f(x=x, y=y[:, None], t=t[:, None, None], T=T), (_TIMES, y.size, x.size))
@@ -179,4 +187,6 @@ def _where_it_changes(f: Expression, made: Discretisation, end: float) -> Mappin
     moving = np.argsort(np.ptp(values, axis=0), axis=None, kind="stable")[-most:]
     evenly = (x.size * y.size * ((np.arange(others) + 1) * GOLDEN % 1.0)).astype(int)
     row, column = np.divmod(np.unique(np.append(moving, evenly)), x.size)
-    return {"x": x[column], "y": y[row], "T": np.full(row.size, T)}
+    rows, columns = acting_cells(f, made, end, T, most)
+    at = {"x": np.append(x[column], whole_x[columns]), "y": np.append(y[row], whole_y[rows])}
+    return at | {"T": np.full(at["x"].size, T)}
