@@ -18,6 +18,7 @@ from simsuite.solvers.heat.checks.late_switches import late_switches
 from simsuite.solvers.heat.checks.moments import moment_warnings
 from simsuite.solvers.heat.checks.no_conduction import no_conduction
 from simsuite.solvers.heat.checks.not_finite import not_finite_warnings, why_undefined
+from simsuite.solvers.heat.checks.rough_reference import rough_reference
 from simsuite.solvers.heat.checks.thermostats import thermostat_warnings
 from simsuite.solvers.heat.checks.tolerance import idle_keys, loose_tolerance, strict_tolerance, unreachable_rate
 from simsuite.solvers.heat.checks.undivided_radiation import undivided_radiation
@@ -58,6 +59,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
         *crossed_warnings(scenario),
         *idle,
         *edge_coordinates(scenario, made),
+        *rough_reference(scenario),
         *coarse,
         *jumps,
     ]
