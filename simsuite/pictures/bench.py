@@ -12,6 +12,7 @@ from simsuite.pictures.convergence import PANEL_HEIGHT
 from simsuite.pictures.sheet import Sheet
 
 COLUMNS = 2
+TITLES = {"routes": "Every road from Python to CUDA"}
 PANELS = {
     "heat": bench_heat.panels,
     "gbm": bench_gbm.panels,
@@ -35,7 +36,8 @@ def draw_bench(path: Path, document: Row) -> bool:
         return False
     rows = -(-len(panels) // COLUMNS)
     subtitle = f"{document['device_name']}, {document['device']}, simsuite {document['simsuite']}"
-    sheet = Sheet(_Measured(f"{document['solver']}, measured"), 0.9 + PANEL_HEIGHT * rows, subtitle)
+    title = TITLES.get(document["solver"], f"{document['solver']}, measured")
+    sheet = Sheet(_Measured(title), 0.9 + PANEL_HEIGHT * rows, subtitle)
     axes = sheet.figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     for ax, draw in zip(axes, panels):
         draw(ax)

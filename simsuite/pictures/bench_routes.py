@@ -14,6 +14,7 @@ PROBLEMS = {
     "gbm": ("Monte Carlo, a European call", "G path-steps/s"),
     "matmul": ("a product of matrices", "G operations/s"),
 }
+PLATE = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # behind the numbers, over the line of the limit
 LIBRARIES = ("NumPy", "Numba", "CuPy", "PyCUDA", "CUDA Python", "PyTorch")
 
 
@@ -36,7 +37,8 @@ def _bars(name: str, rows: Sequence[Row]) -> Draw:
             known = row["library"] in LIBRARIES
             colour = COLOURS[LIBRARIES.index(row["library"]) % len(COLOURS)] if known else INK
             ax.barh(place, row["rate"] * 1e-9, color=colour, height=0.7)
-            ax.text(row["rate"] * 1.1e-9, place, f"{row['rate'] * 1e-9:.3g}", va="center", fontsize=7, color=INK)
+            number = f"{row['rate'] * 1e-9:,.3g}" if row["rate"] < 1e12 else f"{row['rate'] * 1e-9:,.0f}"
+            ax.text(row["rate"] * 1.1e-9, place, number, va="center", fontsize=7, color=INK, bbox=PLATE)
         ax.set_yticks(range(len(slowest_first)), [row["road"] for row in slowest_first], fontsize=7)
         limit = next((row["rate"] / row["of_limit"] for row in rows if row.get("of_limit")), None)
         if limit is not None:

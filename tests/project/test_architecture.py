@@ -34,6 +34,7 @@ ALLOWED = {
         "execution",
         "io",
         "progress",
+        "routes",
         "scenario",
         "solvers",
         "verify",
@@ -56,6 +57,7 @@ ALLOWED = {
     "pictures": BASE | {"io", "scenario", "solvers", "words"},
     "repairing": BASE | {"inspection", "io"},
     "rng": {"elementary_functions"},
+    "routes": BASE | {"backends", "rng"},
     "scenario": {"errors", "expressions", "words"},
     "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},
     "execution": BASE
@@ -88,10 +90,21 @@ ALLOWED = {
 }
 EXPLAINED = re.compile(r"[#.] Any: \w")
 LIBRARIES = {  # and which parts may import these
-    "cupy": {"backends", "bench"},
+    "cupy": {"backends", "bench", "routes"},
     "cupy_backends": {"backends"},
-    "cuda": {"backends"},
-    "numba": {"backends", "bench", "elementary_functions", "expressions", "parallel_for", "rng", "sobol", "solvers"},
+    "cuda": {"backends", "routes"},
+    "numba": {
+        "backends",
+        "bench",
+        "elementary_functions",
+        "expressions",
+        "parallel_for",
+        "rng",
+        "routes",
+        "sobol",
+        "solvers",
+    },
+    "pycuda": {"backends", "routes"},
     "h5py": {"inspection", "io", "pictures"},
     "xarray": {"api"},
     "matplotlib": {"pictures"},
@@ -99,7 +112,7 @@ LIBRARIES = {  # and which parts may import these
     "rich": {"cli"},
     "pydantic": {"scenario"},
     "sympy": {"expressions"},
-    "torch": {"bench"},
+    "torch": {"bench", "routes"},
     "jax": {"bench"},
     "pde": {"bench"},
     "devito": {"bench"},
@@ -218,7 +231,7 @@ def test_only_backends_know_streams_events_graphs_and_pinned_memory() -> None:
     wrong = [
         f"{place(path, node)}: {name}"
         for path in FILES
-        if part(path) not in ("backends", "bench")
+        if part(path) not in ("backends", "bench", "routes")
         for node in ast.walk(tree(path))
         for name in names_in(node)
         if DEVICE_WORDS.search(name)

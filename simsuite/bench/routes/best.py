@@ -25,7 +25,7 @@ def best_of(problem: str, backend: Backend, machine: Machine, size: int) -> Row:
     quick = heat_effort.QUICK
     if problem == "heat":
         row = _first(explicit_rates(backend, machine, quick, (size,), (PRECISION,)), backend)
-        wall = machine.copy / HEAT_BYTES if backend.dialect == "cuda" else None
+        wall = machine.copy / HEAT_BYTES if backend.compiles else None
         return {"rate": row.get("rate"), "limit": wall, "limited_by": "one pass over the memory"}
     if problem == "gbm":
         patience = gbm_effort.QUICK.patience

@@ -53,7 +53,7 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
             yield problem, own | ({"rate": best["rate"], "times_slower": 1.0} if best["rate"] else {})
             for road in (*roads_of(problem), *_tutorial(problem)):
                 row: Row = {"road": road.name, "library": road.library, "lines": lines_of(problem, road)}
-                if road.on_gpu and backend.dialect != "cuda":
+                if road.on_gpu and not backend.compiles:
                     yield problem, row | {"skipped": "there is no NVIDIA GPU"}
                     continue
                 kind = "cuda" if road.on_gpu else "cpu"
@@ -94,11 +94,10 @@ def lines_of(problem: str, road: Road) -> int:
 
 
 def _once(problem: str, road: Road, kind: str, size: int, folder: str, backend: Backend) -> dict[str, Any]:
+    device = backend.name if kind == backend.dialect else kind
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | dict.fromkeys(_CACHES, cache)
-        if backend.dialect == "cuda" and ":" in backend.name and "CUDA_VISIBLE_DEVICES" not in environment:
-            environment["CUDA_VISIBLE_DEVICES"] = backend.name.partition(":")[2]
-        command = [sys.executable, "-m", "simsuite.bench.routes.once", problem, road.name, kind, str(size), folder]
+        command = [sys.executable, "-m", "simsuite.bench.routes.once", problem, road.name, device, str(size), folder]
         try:
             done = subprocess.run(
                 [*command, repr(time.monotonic())],

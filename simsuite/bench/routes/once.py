@@ -1,14 +1,15 @@
 """One road in a process of its own: `python -m simsuite.bench.routes.once`.
 
-Arguments: the problem, the road, "cpu" or "cuda", the size of the large problem, the folder with what it is checked
-against, and the time at which the process was begun, by the system's monotonic clock, s. Prints a JSON object; times
-are in seconds.
+Arguments: the problem, the road, the device ("cpu", "cuda:0"), the size of the large problem, the folder with what it
+is checked against, and the time at which the process was begun, by the system's monotonic clock, s. Prints a JSON
+object; times are in seconds.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -24,8 +25,9 @@ from simsuite.routes.roads import FUNCTIONS, open_road
 TUTORIAL = "tutorial"
 
 
-def main(problem: str, road: str, kind: str, size: int, folder: Path, spawned: float) -> dict[str, Any]:
-    means = on_gpu() if kind == "cuda" else on_host()
+def main(problem: str, road: str, device: str, size: int, folder: Path, spawned: float) -> dict[str, Any]:
+    kind, _, number = device.partition(":")
+    means = on_gpu(number) if kind == "cuda" else on_host()
     began = time.monotonic()
     function = opened(problem, road)
     work = WORK[problem](function, means, size, folder)
@@ -67,8 +69,10 @@ def on_host() -> Means:
     return (lambda array: array), (lambda array: array), (lambda: None)
 
 
-def on_gpu() -> Means:
-    """Functions that take an array to the GPU, bring one of any library back, and wait."""
+def on_gpu(number: str) -> Means:
+    """Functions that take an array to the GPU of this number, bring one of any library back, and wait."""
+    if number:
+        os.environ.setdefault("CUDA_VISIBLE_DEVICES", number)
     import cupy
 
     cupy.zeros(1)
@@ -80,9 +84,9 @@ def on_gpu() -> Means:
 
 
 if __name__ == "__main__":
-    what, name, kind, size, folder, spawned = sys.argv[1:]
+    what, name, device, size, folder, spawned = sys.argv[1:]
     try:
-        print(json.dumps(main(what, name, kind, int(size), Path(folder), float(spawned))))
+        print(json.dumps(main(what, name, device, int(size), Path(folder), float(spawned))))
     except LibraryMissing as reason:
         print(json.dumps({"skipped": str(reason)}))
     except SimsuiteError as reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,8 +59,8 @@ def stepped_plate() -> np.ndarray:
 
 def contracts() -> dict[str, tuple[Contract, float]]:
     """The options that are priced, each with its exact price."""
-    same = {"spot": SPOT, "strike": STRIKE, "rate": RATE, "volatility": VOLATILITY, "maturity": END, "steps": STEPS}
+    european = Contract(SPOT, STRIKE, RATE, VOLATILITY, END, STEPS)
     return {
-        "european": (Contract(**same), exact_price(TERMINAL.name)),
-        "asian": (Contract(**same, asian=True), exact_price(ASIAN.name)),
+        "european": (european, exact_price(TERMINAL.name)),
+        "asian": (replace(european, asian=True), exact_price(ASIAN.name)),
     }

@@ -40,7 +40,7 @@ def make_kernel(real, asian):
     return kernel
 
 
-@functools.lru_cache(1)
+@functools.lru_cache(2)
 def _states(threads, seed):
     return create_xoroshiro128p_states(threads, seed=seed)
 
@@ -52,5 +52,8 @@ def payoffs(contract, seed, out):
     blocks = min(-(-view.size // THREADS), MOST // THREADS)
     names = ("spot", "strike", "drift", "deviation", "discount")
     numbers = [view.dtype.type(getattr(contract, name)) for name in names]
-    kernel[blocks, THREADS](_states(blocks * THREADS, seed), view, *numbers, contract.steps)
+    first = _states(blocks * THREADS, seed)
+    states = cuda.device_array_like(first)
+    states.copy_to_device(first)  # draws change them, and the same seed is to give the same paths again
+    kernel[blocks, THREADS](states, view, *numbers, contract.steps)
     return out

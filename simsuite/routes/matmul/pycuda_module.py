@@ -1,5 +1,4 @@
-"""The product by PyCUDA's `SourceModule`: tile, unrolling and type are parameters of a template, so that they can be
-tried.
+"""The product by PyCUDA's `SourceModule`: tile, unrolling and type are parameters of a template, to be tried out.
 
 A kernel's best tile depends on device and type. With the text as a template, a program compiles a few, times them by
 events, and keeps the quickest (`fastest`). nvcc takes a second or two for each; PyCUDA keeps them.

@@ -117,6 +117,13 @@ def make_advance(
                     s[f] = real(-1)
                 if KEEPS and begin > 0:
                     s[f] = paths.kept[f, i]
+            steady = increments.scale.shape[1] == 1  # factors that are read once, where all steps have the same
+            factors = cuda.local.array(N, real)
+            mix = cuda.local.array((N, N), drawn)
+            for a in range(N):
+                factors[a] = sign * increments.scale[a, 0]
+                for b in range(N):
+                    mix[a, b] = increments.mix[a, b]
             for block in range(begin, end):
                 if QUASI:
                     visit, depth = follow(z, block, visit, depth, whole, waiting, points, r, point)
@@ -144,10 +151,10 @@ def make_advance(
                         k = block * PER_BLOCK + j
                         for a in range(N):
                             past[a] = y[a]
-                            dw = increments.mix[a, 0] * z[0, j]
+                            dw = mix[a, 0] * z[0, j]
                             for b in range(1, N if QUASI else a + 1):
-                                dw += increments.mix[a, b] * z[b, j]
-                            d = real(sign * increments.scale[a, k if increments.scale.shape[1] > 1 else 0] * dw)
+                                dw += mix[a, b] * z[b, j]
+                            d = real((factors[a] if steady else sign * increments.scale[a, k]) * dw)
                             y[a] += discretised(d, terms.drift, a, k) if DISCRETISED else d
                             if JUMPS and JUMPING[a]:
                                 y[a] += jumped(k, a, path, uint64(random.seed), sign, terms.jumps, terms.thresholds)
