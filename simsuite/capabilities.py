@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
-from simsuite.core import Backend, Problem, Snapshot, Stepper
+from simsuite.core import Backend, Fence, Problem, Snapshot, Stepper
 
 
 @runtime_checkable
@@ -34,6 +34,30 @@ class Adaptive(Protocol):
     @property
     def work(self) -> float:
         """The work that this stepper has done so far, in the problem's unit."""
+
+
+class DeviceProfiler(Protocol):
+    """What tells a device's profilers of a run, and times what only the device sees."""
+
+    def range(self, name: str) -> AbstractContextManager[None]:
+        """A context that a profiler shows as a range of this name."""
+
+    def start(self) -> None:
+        """Let profilers begin that wait for it."""
+
+    def stop(self) -> None:
+        """Let them end."""
+
+    def copies(self, since: Fence) -> Sequence[tuple[float, float, int]]:
+        """(seconds from a fence to its begin, seconds that it took, bytes) of each copy of a snapshot to the host."""
+
+
+@runtime_checkable
+class Profiled(Protocol):
+    """A backend whose device has profilers."""
+
+    def profiler(self) -> DeviceProfiler:
+        """A new one, which watches this backend from now on."""
 
 
 @runtime_checkable

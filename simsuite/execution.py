@@ -20,7 +20,7 @@ from simsuite.assembly import (
     make_problem,
     threads_of_libraries,
 )
-from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, Stalling, taken, threads_for
+from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, taken, threads_for
 from simsuite.conditions import changed, conditions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
@@ -33,7 +33,8 @@ from simsuite.io.recovery import Condition, mend
 from simsuite.io.results_file import ResultsFile
 from simsuite.io.writer_thread import Writer
 from simsuite.loop import march
-from simsuite.progress import LiveProgress, Reporter, Silent, position, progress_made, units
+from simsuite.profiling import NotProfiled
+from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
 from simsuite.run_warnings import Doubts
 from simsuite.same_run import identity, require_its_checkpoint, require_same_scenario
 from simsuite.scenario import Scenario
@@ -54,7 +55,7 @@ class Execution:
 
     stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
     the scenario of the finished run in the directory, if this one is to go on from its end. asynchronous: whether steps
-    go on while results are written.
+    go on while results are written. profiler: watches what the run does.
     """
 
     scenario: Scenario
@@ -64,6 +65,7 @@ class Execution:
     fresh: bool = False
     extends: Scenario | None = None
     asynchronous: bool = True
+    profiler: NotProfiled = field(default_factory=NotProfiled)
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
 
@@ -166,7 +168,9 @@ class Execution:
         start, before = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
         if self._scenario_differs():  # otherwise it stays, also with somebody's comments
             self.directory.write_scenario(self.scenario.resolved_toml())
+        self.profiler.attach(backend)
         stepper = problem.stepper(backend, start)
+        self.profiler.watch(stepper)
         chosen = {**problem.method, **stepper.chosen}
         if "stepper_reason" in chosen:
             self._log(f"{chosen['stepper']}: {chosen['stepper_reason']}")
@@ -197,7 +201,7 @@ class Execution:
             work = functools.partial(_work, problem, stepper)
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
             settling = _Settling(problem, self.reporter, live, watch)
-            outlook = _Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
+            outlook = Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.remove_summary()  # it tells where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
             if start.step == 0 and chosen.get("stepper") != problem.method.get("stepper"):
@@ -217,6 +221,7 @@ class Execution:
                 due: list[Output] = [*outputs, settling, checkpoint]
                 reason = march(stepper, problem.clock.end, due, backend, self.stopped, progress, lambda: settling.over)
                 watch.stop(stepper.step)
+                self.profiler.over()
                 if reason is not None or isinstance(problem, Extensible):
                     checkpoint.emit(stepper)
                 writer.drain()
@@ -354,27 +359,6 @@ class Execution:
 def _work(problem: Problem, stepper: Stepper, step: int) -> float:
     """The work done up to the stepper's present step, in the problem's unit."""
     return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
-
-
-class _Outlook:
-    """Tells the user once if a run will hardly come to its end, and the progress displays whether that is so."""
-
-    def __init__(
-        self, stepper: Stepper, end: int, reporter: Reporter, live: LiveProgress, say: Callable[[str], None]
-    ) -> None:
-        self._stepper, self._end, self._told = stepper, end, (reporter.expect, live.expect)
-        self._say: Callable[[str], None] | None = say
-        self._stalled = False
-
-    def look(self) -> None:
-        why = self._stepper.stalled if isinstance(self._stepper, Stalling) else None
-        if why is not None and self._say is not None:
-            self._say(why)
-            self._say = None
-        if (why is not None) != self._stalled:
-            self._stalled = why is not None
-            for expect in self._told:
-                expect(None if self._stalled else self._end)
 
 
 class _Settling:

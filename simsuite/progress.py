@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from simsuite.capabilities import Adaptive, Denominated, taken
+from simsuite.capabilities import Adaptive, Denominated, Stalling, taken
 from simsuite.core import Backend, Problem, Stepper
 from simsuite.errors import Advice
 from simsuite.io.directory import RunDirectory
@@ -258,3 +258,24 @@ def units(problem: Problem) -> dict[str, str]:
 
 def _now() -> str:
     return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+class Outlook:
+    """Tells the user once if a run will hardly come to its end, and the progress displays whether that is so."""
+
+    def __init__(
+        self, stepper: Stepper, end: int, reporter: Reporter, live: LiveProgress, say: Callable[[str], None]
+    ) -> None:
+        self._stepper, self._end, self._told = stepper, end, (reporter.expect, live.expect)
+        self._say: Callable[[str], None] | None = say
+        self._stalled = False
+
+    def look(self) -> None:
+        why = self._stepper.stalled if isinstance(self._stepper, Stalling) else None
+        if why is not None and self._say is not None:
+            self._say(why)
+            self._say = None
+        if (why is not None) != self._stalled:
+            self._stalled = why is not None
+            for expect in self._told:
+                expect(None if self._stalled else self._end)

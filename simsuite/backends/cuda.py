@@ -27,6 +27,7 @@ from simsuite.backends.loaders import Loader, open_loader
 from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.backends.numba_kernels import NumbaKernels
 from simsuite.backends.numba_launch import NumbaLaunch
+from simsuite.backends.profiler import CudaProfiler
 from simsuite.backends.program import CudaProgram
 from simsuite.backends.staging import Staging
 from simsuite.backends.tuning import Timed, choose, times
@@ -304,6 +305,16 @@ class CudaBackend(NumbaKernels):
 
     def fence(self) -> Fence:
         return _EventFence(self._cupy, self.compute)
+
+    def profiler(self) -> CudaProfiler:
+        """See `capabilities.Profiled`."""
+
+        def elapsed(since: Fence, event: cupy.cuda.Event) -> float:
+            assert isinstance(since, _EventFence)
+            milliseconds: float = self._cupy.cuda.get_elapsed_time(since._event, event)
+            return 1e-3 * milliseconds
+
+        return CudaProfiler(self._cupy, self._staging, elapsed)
 
     def follow(self) -> None:
         event = self._cupy.cuda.Event(disable_timing=True)

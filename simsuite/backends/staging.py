@@ -21,6 +21,8 @@ from simsuite.core import SNAPSHOTS, DeviceArray, HostArray, Pending, Snapshot
 if TYPE_CHECKING:
     import cupy
 
+    Copies = list[tuple[cupy.cuda.Event, cupy.cuda.Event, int]]
+
 _ALIGN = 512
 
 
@@ -149,6 +151,8 @@ class Staging:
         self._outgoing = cupy.cuda.Stream(non_blocking=True)
         self._rings: dict[int, _Ring] = {}
         self.hosts = _HostBuffers(cupy)
+        # events before and after each copy to the host, and its bytes; None unless somebody wants to know
+        self.copies: Copies | None = None
 
     def stage(self, step: int, arrays: Mapping[str, DeviceArray]) -> Pending:
         """See `core.Backend.stage`."""
@@ -181,10 +185,16 @@ class Staging:
         with self._device:
             host = self.hosts.take(nbytes)
             self._outgoing.wait_event(slot.staged)
+            untimed = self.copies is None
+            begin = self._cupy.cuda.Event(disable_timing=untimed)
+            if not untimed:
+                begin.record(self._outgoing)
             slot.memory.data.copy_to_host_async(host.ctypes.data, nbytes, self._outgoing)
-            there = self._cupy.cuda.Event(block=True, disable_timing=True)
+            there = self._cupy.cuda.Event(block=True, disable_timing=untimed)
             there.record(self._outgoing)
             there.synchronize()
+            if self.copies is not None:
+                self.copies.append((begin, there, nbytes))
         return host
 
 

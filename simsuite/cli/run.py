@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simsuite.cli.console import print_json, say, wants_colour
+from simsuite.cli.profile import new_profiler, tell_profile
 from simsuite.cli.progress import reporter
 from simsuite.cli.summary import print_summary
 from simsuite.errors import UsageError
@@ -110,6 +111,10 @@ def run(
             help="Begin, at time 0, with the last good state of another run: with another dt after NaN, or new data.",
         ),
     ] = None,
+    profile: Annotated[
+        bool,
+        typer.Option("--profile", help="Write timeline.json and timeline.png: what computes, copies and writes when."),
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -130,6 +135,7 @@ def run(
         quiet,
         verbose=verbose,
         asynchronous=asynchronous,
+        profile=profile,
     )
 
 
@@ -198,14 +204,19 @@ def execute(
     extends: Scenario | None = None,
     verbose: bool = False,
     asynchronous: Switch = Switch.ON,
+    profile: bool = False,
 ) -> None:
     from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
 
+    watched = {"profiler": new_profiler()} if profile else {}
     with Stopping(max_minutes, last=True) as stopping:
         at_once = asynchronous is Switch.ON
-        run = Execution(scenario, RunDirectory(directory), reporter(quiet), stopping, fresh, extends, at_once)
+        files = RunDirectory(directory)
+        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, **watched)
         summary = run.run()
+        if watched:
+            tell_profile(watched["profiler"], directory, summary)
         if as_json:
             print_json(summary)
         elif not quiet:

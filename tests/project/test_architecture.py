@@ -69,6 +69,7 @@ ALLOWED = {
         "same_run",
         "io",
         "loop",
+        "profiling",
         "progress",
         "scenario",
         "stopwatch",
@@ -76,6 +77,7 @@ ALLOWED = {
     }
     | {"words"},
     "inspection": BASE | {"io", "progress"},
+    "profiling": {"capabilities", "core"},
     "progress": BASE | {"capabilities", "io"},
     "words": set(),
     "simulation": BASE | {"words", "assembly", "capabilities", "scenario"},
