@@ -1,11 +1,11 @@
-"""Writes the tables of docs/performance.md, and of two of its notes, from what `simsuite bench SOLVER --json` printed.
+"""Writes the tables of performance.md, routes.md and two notes from what `simsuite bench --json` printed.
 
     python docs/tables.py            # replaces the tables in these pages
     python docs/tables.py --print    # prints them
 
-Their sources are docs/notes/bench/heat.json, gbm.json and linear.json. After another measurement copy its JSON there
-and run this again. A table stands between the lines `<!-- table: NAME -->` and `<!-- end of table -->`; what is outside
-of these is not changed.
+Their sources are docs/notes/bench/heat.json, gbm.json, linear.json and routes.json. After another measurement copy its
+JSON there and run this again. A table stands between the lines `<!-- table: NAME -->` and `<!-- end of table -->`; what
+is outside of these is not changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 NOTES = HERE / "notes"
-PAGES = (HERE / "performance.md", NOTES / "heat_steppers_gpu.md", NOTES / "gbm_paths.md")
+PAGES = (HERE / "performance.md", HERE / "routes.md", NOTES / "heat_steppers_gpu.md", NOTES / "gbm_paths.md")
 PRECISIONS = ("float64", "float32")
 SMALLEST_PLATE = 1024  # cells along an edge: on smaller ones launches are timed rather than steps
 
@@ -215,6 +215,22 @@ def thousands(value: float | None) -> str:
     return f"{digits(value, 1e6)} M" if value >= 1e6 else f"{digits(value, 1e3)} k"
 
 
+def roads(problem: str) -> Callable[[Document], str]:
+    """A function that writes the roads to a problem: what they cost, and how fast they are."""
+
+    def write(document: Document) -> str:
+        head = ["road", "library", "lines", "compiling, s", "first answer, s", "µs a launch", "rate, G/s"]
+        return markdown([*head, "of the limit", "times slower"], map(_road, document[problem]))
+
+    return write
+
+
+def _road(row: Row) -> list[str]:
+    cells = [f"`{row['road']}`" if row["library"] else "simsuite itself", row["library"], str(row.get("lines") or "")]
+    cells += [digits(row.get("compiling")), digits(row.get("first_answer")), digits(row.get("launch"), 1e-6)]
+    return [*cells, digits(row.get("rate"), 1e9), digits(row.get("of_limit")), digits(row.get("times_slower"))]
+
+
 TABLES: dict[str, tuple[str, Callable[[Document], str]]] = {
     "heat": ("heat", heat),
     "heat auto": ("heat", heat_auto),
@@ -222,6 +238,9 @@ TABLES: dict[str, tuple[str, Callable[[Document], str]]] = {
     "gbm accuracy": ("gbm", gbm_accuracy),
     "linear": ("linear", linear),
     "linear steps": ("linear", linear_steps),
+    "roads heat": ("routes", roads("heat")),
+    "roads gbm": ("routes", roads("gbm")),
+    "roads matmul": ("routes", roads("matmul")),
 }
 
 

@@ -42,7 +42,9 @@ def make_kernel(real, asian):
 
 @functools.lru_cache(2)
 def _states(threads, seed):
-    return create_xoroshiro128p_states(threads, seed=seed)
+    """The first states of so many threads, and an array for those that follow: draws change them."""
+    first = create_xoroshiro128p_states(threads, seed=seed)
+    return first, cuda.device_array_like(first)
 
 
 def payoffs(contract, seed, out):
@@ -52,8 +54,7 @@ def payoffs(contract, seed, out):
     blocks = min(-(-view.size // THREADS), MOST // THREADS)
     names = ("spot", "strike", "drift", "deviation", "discount")
     numbers = [view.dtype.type(getattr(contract, name)) for name in names]
-    first = _states(blocks * THREADS, seed)
-    states = cuda.device_array_like(first)
-    states.copy_to_device(first)  # draws change them, and the same seed is to give the same paths again
+    first, states = _states(blocks * THREADS, seed)
+    states.copy_to_device(first)  # so that the same seed gives the same paths again
     kernel[blocks, THREADS](states, view, *numbers, contract.steps)
     return out
