@@ -172,7 +172,7 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
     record = _heat_record(summary)
     if "time_error" not in results and "rejected_steps" in results:
         beyond = "as its estimate has grown beyond all bounds"
-        often = "as data change too often for steps to end at each change"
+        often = "as data change too often, or unforeseeably, for steps to end at each change"
         yield _row("time error", "unknown", beyond if "rounding_error" in results else often, "  ")
     elif "time_error" not in results and steps and record is not None:
         if record.controls_error:

@@ -122,7 +122,8 @@ def jumps(
             found.append(_halved(part, name, a[crowded], b[crowded], there))
             a, b, at = a[~crowded], b[~crowded], at[~crowded]
         here = {other: values[at] for other, values in points.items()}
-        lower, upper = bounds_within(part, {name: (a, b), **{other: (value, value) for other, value in here.items()}})
+        boxes = {name: (a, b), **{other: (value, value) for other, value in here.items()}}
+        lower, upper = bounds_within(part, boxes, infinite=True)
         left = np.broadcast_to(~(lower == upper), a.shape)
         a, b, at = a[left], b[left], at[left]
         if points and halvings == _NARROW:
@@ -152,7 +153,8 @@ def _changing(part: Node, name: str, low: float, high: float, points: Mapping[st
     for begin in range(0, n, _AT_ONCE):
         some = np.arange(begin, min(begin + _AT_ONCE, n))
         here = {other: (values[some], values[some]) for other, values in points.items()}
-        lower, upper = bounds_within(part, {name: (np.full(some.size, low), np.full(some.size, high)), **here})
+        whole = np.full(some.size, low), np.full(some.size, high)
+        lower, upper = bounds_within(part, {name: whole, **here}, infinite=True)
         found.append(some[np.broadcast_to(~(lower == upper), some.shape)])
     return np.concatenate(found)
 

@@ -21,6 +21,7 @@ from simsuite.expressions.tree import IntegerPower, Name, Node, Number, names_in
 Bounds: TypeAlias = tuple[np.ndarray, np.ndarray]  # the lower and the upper bounds in each box
 
 _BOXES = 4096  # of an expression, however many variables it has
+_ROUNDED = 4.0 * float(np.finfo(float).eps)  # share of a number that rounding may change
 
 
 def bounds(tree: Node, ranges: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
@@ -115,24 +116,38 @@ def _quotient(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _power(base: Bounds, exponent: Bounds) -> Bounds:
-    """The bounds of powers of numbers that are not negative, or with positive whole exponents; NaN for most others."""
+    """The bounds of powers of numbers that are not negative, or with whole exponents; NaN for most others, and at
+    poles."""
     value = _corners(np.power, base, exponent)
-    whole = (exponent[0] == exponent[1]) & (exponent[0] == np.floor(exponent[0])) & (exponent[0] > 0)
-    top = np.power(_absolute(base)[1], exponent[1])
+    n = exponent[0]
+    whole = (n == exponent[1]) & (n == np.floor(n))
+    even = whole & (np.remainder(n, 2.0) == 0)
+    size = _absolute(base)
+    by_size = np.power(size[0], n), np.power(size[1], n)  # for positive even n, which grow with the size
+    risen = _either(even, by_size, value)
+    negative = _only_where(whole & ((n > 0) | _apart_from_0(base)), _either(n > 0, risen, value))
     point = (base[0] == base[1]) & (exponent[0] == exponent[1])
-    negative = np.where(whole, -top, np.nan), np.where(whole, top, np.nan)
     return _either((base[0] >= 0) | point, value, negative)
 
 
 def _floor_quotient(a: Bounds, b: Bounds) -> Bounds:
     lower, upper = _quotient(_finite(a), b)
-    apart = np.floor(lower) - 1, np.floor(upper) + 1  # the quotient may round to a whole number
+    # the quotient is rounded here, and may be as small as 0, while its floor is not
+    least = np.floor(lower - _ROUNDED * np.abs(lower))
+    negative = ((a[0] < 0) & (b[1] > 0)) | ((a[1] > 0) & (b[0] < 0))
+    apart = np.where(negative & (least == 0), -1.0, least), np.floor(upper + _ROUNDED * np.abs(upper))
     within = _within_a_period(a, b)
     return _either(within, (np.floor_divide(a[0], b[0]), np.floor_divide(a[1], b[1])), apart)
 
 
 def _remainder(a: Bounds, b: Bounds) -> Bounds:
     apart = _only_where(~np.isnan(_finite(a)[0]) & _apart_from_0(b), (np.minimum(b[0], 0.0), np.maximum(b[1], 0.0)))
+    least, largest = _floor_quotient(a, b)
+    multiple = _corners(np.multiply, (least, least), b)
+    room = _ROUNDED * (np.maximum(np.abs(a[0]), np.abs(a[1])) + np.maximum(np.abs(multiple[0]), np.abs(multiple[1])))
+    left = a[0] - multiple[1] - room, a[1] - multiple[0] + room  # of one multiple of b for all of the box
+    inside = np.maximum(left[0], apart[0]), np.minimum(left[1], apart[1])
+    apart = _either((least == largest) & (inside[0] <= inside[1]), inside, apart)
     return _either(_within_a_period(a, b), (np.remainder(a[0], b[0]), np.remainder(a[1], b[1])), apart)
 
 
@@ -162,10 +177,14 @@ def _tangent(a: Bounds) -> Bounds:
 
 
 def _atan2(a: Bounds, b: Bounds) -> Bounds:
+    """The bounds of the angle of the point (b, a): in a box that does not meet the half-line on which the angle jumps,
+    its extremes are at corners, since along each side it grows or falls."""
     around = _only_where(~np.isnan(a[0] + b[0]), (np.asarray(-np.pi), np.asarray(np.pi)))
+    beside = _apart_from_0(a) | (b[0] > 0)
     sure = (a[0] != 0) | (b[0] > 0)  # whether the sign of a zero cannot matter
     point, value = (a[0] == a[1]) & (b[0] == b[1]) & sure, np.arctan2(a[0], b[0])
-    return _either(point & ~np.isnan(value), (value, value), around)
+    away = _either(beside, _corners(np.arctan2, a, b), around)
+    return _either(point & ~np.isnan(value), (value, value), away)
 
 
 def _hypot(a: Bounds, b: Bounds) -> Bounds:

@@ -11,6 +11,7 @@ from test_expressions import AGREEING, SINGULAR
 from test_expressions_cuda import VARIABLES, made_up
 
 from simsuite.expressions import Expression
+from simsuite.expressions.changes import searched_changes
 from simsuite.expressions.evaluate import OPERATIONS
 from simsuite.expressions.intervals import bounds, bounds_within
 
@@ -148,3 +149,54 @@ def test_what_overflows_on_the_way_is_bounded(text: str, expected: tuple[float, 
     x = np.array([0.5]), np.array([0.6])
     lower, upper = bounds_within(Expression.parse(text).tree, {"x": x}, infinite=True)
     assert (float(lower[0]), float(upper[0])) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("x**9", "x**10", "x**-9", "x**-10", "(x - 1)**11*y", "abs(x)**12.5", "x**20"),
+        *("atan2(x, y)", "atan2(sin(x), cos(y))", "x % y", "x // y", "(x**3) % (y + 0.5)", "7 % x", "x//(y*y + 0.1)"),
+    ],
+)
+def test_no_value_lies_outside_of_the_bounds(text: str) -> None:
+    """Powers of whole numbers above 8, angles, and periods that change themselves, in boxes of all sizes."""
+    rng, f = np.random.default_rng(), Expression.parse(text, ("x", "y"))
+    low, width = rng.uniform(-3, 3, (2, 5000)), 10 ** rng.uniform(-8, 0.7, (2, 5000))
+    low[0, ::7] = 0.0
+    lower, upper = bounds_within(f.tree, {"x": (low[0], low[0] + width[0]), "y": (low[1], low[1] + width[1])})
+    for _ in range(20):
+        share = np.where(rng.random((2, 5000)) < 0.1, rng.integers(0, 2, (2, 5000)), rng.random((2, 5000)))
+        with np.errstate(all="ignore"):
+            values = np.broadcast_to(f(x=low[0] + share[0] * width[0], y=low[1] + share[1] * width[1]), 5000)
+        slack = 1e-14 * np.abs(values)
+        assert not np.any(np.isfinite(values) & ((values < lower - slack) | (values > upper + slack)))
+
+
+SINE, COSINE = math.asin(0.5**0.1), math.acos(0.2 ** (1 / 9))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(((t - 4.3)/1e-3)**10 < 1)", [4.299, 4.301]),
+        ("(((t - 4.3)/1e-3)**9 > 1)", [4.301]),
+        (
+            "(sin(t)**10 > 0.5)",
+            [k * math.pi + s for k in range(4) for s in (SINE, math.pi - SINE)][:6],
+        ),
+        ("abs(sin(5*t)**20)", []),
+        ("max(0.2, cos(t)**9)", [COSINE, 2 * math.pi - COSINE, 2 * math.pi + COSINE]),
+        ("(atan2(sin(2*t), cos(2*t)) > 2.5)", [k * math.pi + s for k in range(4) for s in (1.25, math.pi / 2)][:6]),
+        ("(t % (1 + 0.05*t) < 0.2)", [s for k in range(7) for s in (k / (1 - k / 20), (k + 0.2) / (1 - k / 20))][1:14]),
+        ("(1/t > 2)", [0.5]),
+        ("((t - 1)**9 > 0.001)", [1 + 0.001 ** (1 / 9)]),
+    ],
+)
+def test_all_jumps_are_found(text: str, expected: list[float]) -> None:
+    found, complete = searched_changes(Expression.parse(text, ("t",)).tree, "t", 0.0, 10.0)
+    assert complete
+    places = [t for t in found if not any(abs(t - s) < 1e-9 for s in (0.0, 10.0))]
+    for place in expected:
+        assert np.min(np.abs(np.array(places) - place)) < 1e-9, f"{place} is not among {places}"
+    if "%" not in text and "max" not in text:
+        assert len(places) == len(expected)

@@ -161,3 +161,19 @@ def test_a_run_gets_a_pulse_in_few_cells_beside_a_disc_that_moves(heat: Callable
 
     pulse = 40 * 0.05 * np.sqrt(np.pi)
     assert abs((warmed(disc, spark) - warmed(disc)) / (4 * 4 * pulse) - 1) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("pulse", "width"),
+    [
+        ("exp(-((t - 0.43)/1e-4)**10)", 1e-4),
+        ("exp(-((t - 0.43)/1e-4)**20)", 1e-4),
+        ("max(0, 1 - ((t - 0.43)/1e-4)**10)", 1e-4),
+        ("exp(-((t*t - 0.1849)/1e-4)**12)", 1.2e-4),
+    ],
+)
+def test_a_pulse_of_a_high_power_is_met(heat: Callable[..., HeatProblem], pulse: str, width: float) -> None:
+    """As of lasers, whose pulses are nearly rectangles."""
+    problem = heat(**at_edge(f"300 + 50*{pulse}"))
+    times = np.array([*data_stops(problem.made, 1.0, (0.0, 1.0)).times, *problem.plan.changes])
+    assert np.count_nonzero(np.abs(times - 0.43) < 1.5 * width) >= 4

@@ -77,9 +77,10 @@ def _unsearched_warnings(plan: Plan) -> list[str]:
     """A sentence where data jump so often that steps do not end at each jump."""
     names = plan.control.unsearched if plan.control is not None else ()
     return [
-        f"a part of `{text}` jumps at more times than steps can end at, and the estimate of an error does not see "
-        "jumps within steps, so that no time error is told; give its mean over time if that is what counts, and make "
-        "the edge of what moves a ramp as wide as a cell or more, such as min(1, max(0, (r - d)/w)) for (d < r)"
+        f"a part of `{text}` jumps at too many times for steps to end at each, or at some that cannot be foreseen, and "
+        "the estimate of an error does not see jumps within steps, so that no time error is told; give its mean over "
+        "time if that is what counts, and make the edge of what moves a ramp as wide as a cell or more, such as "
+        "min(1, max(0, (r - d)/w)) for (d < r)"
         for text in names
     ]
 
