@@ -18,6 +18,7 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.checks.absolute_zero import fallen_below, gone_below
 from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
+from simsuite.solvers.heat.checks.broken_law import broken_law
 from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_beyond, possible_range
 from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.checks.too_hot import too_hot
@@ -267,9 +268,9 @@ class HeatProblem:
 
     def doubt(self, observed: Snapshot) -> str | None:
         lowest, highest = float(observed.arrays["row_min"].min()), float(observed.arrays["row_max"].max())
-        cold = gone_below(self.scenario, self.made, lowest, highest)
-        if cold is not None or self._possible is None:
-            return cold
+        wrong = gone_below(self.scenario, self.made, lowest, highest) or broken_law(self.scenario, self.made, observed)
+        if wrong is not None or self._possible is None:
+            return wrong
         return gone_beyond(self.scenario, self.plan, self._possible, lowest, highest, observed.step)
 
     @cached_property
