@@ -232,6 +232,47 @@ def test_roads_on_the_gpu_refuse_what_they_cannot_take(problem, road):
         refused(problem, function, cupy.zeros((2, 2, 2)))
 
 
+@pytest.mark.gpu
+def test_a_probe_is_written_into_mapped_memory():
+    opened("heat", "pycuda-arrays")
+    import cupy
+
+    from simsuite.routes.heat.pycuda_arrays import probe
+
+    u = np.random.default_rng().normal(300, 50, (33, 40))
+    seen, seconds = probe(cupy.asarray(u), 25, 0.2, 0.25, 7, 11)
+    expected = [reference_steps(u, k, 0.2, 0.25)[7, 11] for k in range(1, 26)]
+    np.testing.assert_allclose(seen, expected, rtol=1e-12)
+    assert 0 < seconds < 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("n", [1, 1000, (1 << 21) + 7])
+def test_payoffs_come_to_the_host_part_by_part(n):
+    opened("gbm", "pycuda-arrays")
+    import cupy
+
+    from simsuite.routes.gbm.pycuda_arrays import payoffs, payoffs_on_host
+
+    contract = Contract(steps=5)
+    host, seconds = payoffs_on_host(contract, 3, n)
+    np.testing.assert_array_equal(host, payoffs(contract, 3, cupy.empty(n, cupy.float32)).get())
+    assert seconds > 0
+
+
+@pytest.mark.gpu
+def test_the_price_is_reduced_on_the_device():
+    payoffs = opened("gbm", "cupy-elementwise")
+    import cupy
+
+    from simsuite.routes.gbm.cupy_elementwise import price
+
+    out = payoffs(Contract(steps=4), 7, cupy.empty(10_001, cupy.float32)).astype(float)
+    found, error = price(out)
+    assert found == pytest.approx(float(out.mean()), rel=1e-12)
+    assert error == pytest.approx(float(out.std(ddof=1)) / math.sqrt(out.size), rel=1e-9)
+
+
 def test_lessons_are_short():
     long = []
     for problem, name in PLACES:
