@@ -322,6 +322,7 @@ def test_kernels_of_matmul_in_the_cudasim():
     np.testing.assert_allclose(c.copy_to_host(), a @ b, atol=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_kernels_of_paths_in_the_cudasim():
     simulated()
     from numba import cuda, float64
