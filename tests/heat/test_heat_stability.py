@@ -95,3 +95,41 @@ def test_sources_drive_temperatures_one_way_and_each_cell_by_its_own_capacity(he
     ).made
     assert made.reach([0.0], 2.0) == pytest.approx((290.0 - 3 * 2.0, 300.0 + 100 * 2.0))
     assert made.rates([0.0], 2.0)[0] < 2 * made.rates([0.0])[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_held_cells_do_not_shorten_stable_steps(heat: Callable, seed: int) -> None:
+    """The bound beside the exact limit, 2 over the largest eigenvalue of the free cells, on random plates with a held
+    block: it is never longer, and not a half of it, as it was when held neighbours counted like free ones."""
+    rng = np.random.default_rng(seed)
+    nx, ny = (int(n) for n in rng.integers(3, 14, 2))
+    column, row = int(rng.integers(nx)), int(rng.integers(ny))
+    region = {"shape": "rectangle", "temperature": 400.0}
+    region |= {"x": [column / nx, (column + int(rng.integers(1, 3))) / nx], "y": [row / ny, (row + 1) / ny]}
+    periodic = {edge: {"kind": "periodic"} for edge in ("left", "right")} if seed % 2 else {}
+    boundary = periodic | {"bottom": {"kind": "temperature", "value": 300.0}}
+    plate = {"grid": {"nx": nx, "ny": ny, "lx": 1.0, "ly": 1.0}, "boundary": boundary}
+    made = heat(**plate, region=[region], time={"end": 1e-6, "stepper": "adi"}).made
+    fastest, _ = made.rates((0.0,))
+    gx, gy = made.faces()
+    wrap = bool(periodic)
+    free = np.argwhere(~np.broadcast_to(made.held, (ny, nx)))
+    number = {tuple(cell): i for i, cell in enumerate(free)}
+    matrix = np.zeros((len(free), len(free)))
+    for (y, x), i in number.items():
+        for g, other in (
+            (gx[y, x], (y, (x - 1) % nx if wrap else x - 1)),
+            (gx[y, x + 1], (y, (x + 1) % nx if wrap else x + 1)),
+            (gy[y, x], (y - 1, x)),
+            (gy[y + 1, x], (y + 1, x)),
+        ):
+            inside = 0 <= other[0] < ny and 0 <= other[1] < nx
+            if inside and other != (y, x):
+                matrix[i, i] += g
+                if other in number:
+                    matrix[i, number[other]] -= g
+            elif other[0] == -1:
+                matrix[i, i] += 2 * g  # the edge lies half a cell away
+    largest = float(np.linalg.eigvals(matrix).real.max())
+    assert largest <= fastest * (1 + 1e-12)
+    assert fastest < 1.35 * largest

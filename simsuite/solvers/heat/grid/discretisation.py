@@ -315,8 +315,8 @@ def _beside_held(
 def _row_sums(
     k: np.ndarray, held: np.ndarray, wrap: bool, low: np.ndarray, high: np.ndarray, delta: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each cell, sums along the last axis: of the conductances to its neighbours, and of the conductances to edges
-    times β (low, high), W/(m³ K)."""
+    """For each cell, sums along the last axis: of the conductances to its neighbours that are not held, and of those to
+    held ones, whose temperatures do not change, and to edges times β (low, high), W/(m³ K)."""
     g = faces(k, held, wrap) / delta**2
     outer = np.zeros(k.shape)
     if not wrap:
@@ -325,4 +325,9 @@ def _row_sums(
         g[:, 0] = g[:, -1] = 0.0
     elif k.shape[1] == 1:  # in this case a cell is its own neighbour
         g[:] = 0.0
-    return g[:, :-1] + g[:, 1:], outer
+    before, after = g[:, :-1], g[:, 1:]
+    if not distinct(held).any():
+        return before + after, outer
+    held_before, held_after = np.roll(held, 1, axis=1), np.roll(held, -1, axis=1)
+    outer += np.where(held_before, before, 0.0) + np.where(held_after, after, 0.0)
+    return np.where(held_before, 0.0, before) + np.where(held_after, 0.0, after), outer
