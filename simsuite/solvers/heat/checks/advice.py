@@ -19,6 +19,7 @@ from simsuite.solvers.heat.checks.moments import moment_warnings
 from simsuite.solvers.heat.checks.no_conduction import no_conduction
 from simsuite.solvers.heat.checks.not_finite import not_finite_warnings, why_undefined
 from simsuite.solvers.heat.checks.rough_reference import rough_reference
+from simsuite.solvers.heat.checks.steep_sources import steep_sources
 from simsuite.solvers.heat.checks.thermostats import thermostat_warnings
 from simsuite.solvers.heat.checks.tolerance import idle_keys, loose_tolerance, strict_tolerance, unreachable_rate
 from simsuite.solvers.heat.checks.undivided_radiation import undivided_radiation
@@ -60,6 +61,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
         *idle,
         *edge_coordinates(scenario, made),
         *rough_reference(scenario),
+        *steep_sources(scenario, made, plan),
         *coarse,
         *jumps,
     ]
