@@ -193,3 +193,35 @@ def test_a_conductivity_jumps_in_time(heat: Callable[..., HeatProblem], law: str
     assert largest <= most * 1e-3 * 80.0
     assert largest <= most * told * 80.0
     assert told <= 1e-3
+
+
+UNIFORM = (  # (power at the start, K/s; set point, K above the start; width of the ramp, K; tolerance)
+    (613448 / 720000, 155.0, 2.0, 3e-3),  # off by 31 tolerances, with 0.6 told
+    (4e5 / 720000, 13.0, 1.0, 0.05),
+    (0.24, 13.0, 1.0, 0.0522),
+    (0.57, 155.0, 1.0, 0.0566),
+    (3.18, 35.0, 0.2, 0.015),
+)
+
+
+@pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
+@pytest.mark.parametrize(("rate", "goal", "width", "tolerance"), UNIFORM)
+def test_a_ramp_in_the_middle_of_a_step_is_seen(
+    heat: Callable[..., HeatProblem], rate: float, goal: float, width: float, tolerance: float, stepper: str
+) -> None:
+    """All cells of a uniform plate pass the ramp of a thermostat in one step: full power before it, none behind it, and
+    half of it in the middle look like a straight line. The end is known: the set point, to exp(-rate t / width)."""
+    problem = heat(
+        grid={"nx": 10, "ny": 10, "lx": 0.4, "ly": 0.4},
+        material={"conductivity": 2.0, "density": 800.0, "specific_heat": 900.0},
+        initial={"temperature": 300.0},
+        source=[{"power": f"{rate * 720000}*min(1, max(0, ({300.0 + goal} - T)/{width}))"}],
+        time={"end": 3600.0, "stepper": stepper, "tolerance": tolerance},
+        output={"frames": 11},
+    )
+    stepper_ = problem.stepper(open_backend("cpu"), problem.initial())
+    stepper_.advance(problem.clock.end)
+    off = abs(float(np.max(stepper_.state["temperature"])) - 300.0 - goal)
+    with stepper_.observe(problem.layout.series[0].dim) as observed:
+        told = problem.results(observed)["time_error"]
+    assert off <= max(tolerance, told) * goal

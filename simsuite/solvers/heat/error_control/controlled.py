@@ -225,8 +225,10 @@ class ControlledStepper(FieldStepper):
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
             if self._missed is not None:
                 before, after, spare = (self.views[(self.now + i) % 3] for i in range(3))
-                self._missed.add(self.views[_ESTIMATE], before, after, dt, (spare, self.views[_ROOM]))
+                step = self.views[_ESTIMATE], before, after, dt, (spare, self.views[_ROOM])
+                self._missed.add(*step)
                 local = self._largest(self.views[_ESTIMATE])
+                local = max(local, self._missed.without_first_half(*step, self._largest))
             unit = float(np.finfo(self._real).eps) * max(abs(low), abs(high))
             grown = self._grown(local, t, NOISE[method] * unit)
             judged = control.judge(method, local, low, high, dt, unit, grown)

@@ -11,12 +11,16 @@ so that MISSED Δt of this second difference, over ρc, is about the largest tha
 second difference is q'' (T₁ - T₀)²/4, of the same order in Δt as the estimate, and less. A source that jumps by J, such
 as a thermostat, is off for up to 0.6 Δt without being seen; its second difference is J.
 
+A narrow ramp about T½, over which q(T) falls from a value to 0, looks like a straight line at T₀, T½ and T₁. So three
+times the second difference at T₀, T¼ and T½, T¼ = (T₀ + T½)/2, is taken from the other one, and the larger of the two
+results counts: where q(T) is smooth that is the first one, of which the second one is a quarter.
+
 For a conductivity, q stands for the heat that cells exchange at the temperatures T₁, computed with the conductivities
 that belong to T₀, T½ and T₁. So only the change of the conductivity counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +88,30 @@ class MissedKinks:
         self._add(after, before, self._real(-1), moved)  # T₁ - T₀
         self._add(before, moved, self._real(0.5), moved)
         (self._add_of_rates if self._conducts else self._add_of_sources)(error, before, after, dt, spare)
+
+    def without_first_half(
+        self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any], largest: Callable[[Any], float]
+    ) -> float:
+        """What `largest` gives of the error if three times the second difference of the first half of the step is taken
+        from it, after `add`; 0 where conductivities kink, or sources jump. `error` is as before then, but for rounding.
+        """
+        if self._conducts or self._share > MISSED:
+            return 0.0
+        sources, real = self._operator.sources, self._real
+        middle, quarter = spare
+        self._add(after, before, real(-1), middle)  # T₁ - T₀
+        self._add(before, middle, real(0.25), quarter)
+        sources.refresh(quarter, 0)
+        self._add(sources.q, after, real(0), quarter)
+        self._add(before, middle, real(0.5), middle)
+        sources.refresh(middle, 0)
+        self._add(sources.q, after, real(0), middle)
+        sources.refresh(before, 0)
+        second = error, sources.q, quarter, middle, self._operator.c
+        self._bend(*second, real(-3.0 * self._share * dt))
+        found = largest(error)
+        self._bend(*second, real(3.0 * self._share * dt))
+        return found
 
     def _add_of_sources(self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any]) -> None:
         sources, real = self._operator.sources, self._real
