@@ -97,7 +97,7 @@ def test_no_error_is_told_where_jumps_are_too_many(
         time={"end": END, "tolerance": 1e-2, "stepper": "rkl2"},
     )
     (text,) = [text for text in problem.warnings if "no time error is told" in text]
-    assert f"a part of `{power}` jumps at more times" in text
+    assert f"a part of `{power}` jumps at too many times" in text
     run = problem.stepper(open_backend("cpu"), problem.initial())
     run.advance(problem.clock.steps[1])
     with run.observe("time") as observed:
