@@ -49,3 +49,16 @@ def test_steps_that_pass_a_ramp_are_told_and_the_advice_helps(heat: Callable[...
 def test_other_sources_are_not(heat: Callable[..., HeatProblem], power: str) -> None:
     problem = plate(heat, power)
     assert steep_sources(problem.scenario, problem.made, problem.plan) == []
+
+
+def test_steps_of_rkl2_of_a_given_length_are_told(heat: Callable[..., HeatProblem]) -> None:
+    """Its stages are counted by the rates at the start, where the source has no slope: such a plate cooled below its
+    start while only a heater acted."""
+    problem = plate(heat, stepper="rkl2", dt=120.0)
+    (told,) = steep_sources(problem.scenario, problem.made, problem.plan)
+    assert "falls there so steeply that rkl2 steps of 120 s do not follow it" in told
+    assert abs(hottest(problem) - 38.0) > 5
+    short = plate(heat, stepper="rkl2", dt=1.0)
+    assert steep_sources(short.scenario, short.made, short.plan) == []
+    assert hottest(short) == pytest.approx(38.0, abs=1e-6)
+    assert steep_sources(*(lambda p: (p.scenario, p.made, p.plan))(plate(heat, stepper="rkl2"))) == []

@@ -16,14 +16,17 @@ from simsuite.solvers.heat.error_control.missed_kinks import kinks
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.rkl2.coefficients import longest_step
 
+_STEPPERS = ("explicit", "rkl2")
 _MORE = 1.01  # times as long as the limit, from which on steps are told
 
 
 def steep_sources(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
-    """A sentence if explicit steps are longer than the slope of a source allows at a temperature that may come up."""
+    """A sentence if steps of the explicit stepper, or of rkl2 with a given dt, are longer than the slope of a source
+    allows at a temperature that may come up."""
     end = scenario.time.end
-    if scenario.time.steady or end is None or plan.control is not None or plan.stepper != "explicit":
+    if scenario.time.steady or end is None or plan.control is not None or plan.stepper not in _STEPPERS:
         return []
     with np.errstate(all="ignore"):
         looks = made.edges.looks(end)
@@ -33,13 +36,14 @@ def steep_sources(scenario: HeatScenario, made: Discretisation, plan: Plan) -> l
         slopes = [_steepest(f, ranges) / float(np.min(distinct(made.rho_c))) for f in made.sources]
     longest = max((plan.clock.dt(step) for step in plan.clock.steps[:-1]), default=0.0)
     limit = 2.0 / (fastest + sum(slopes)) if fastest + sum(slopes) > 0 else np.inf
-    if not longest > _MORE * limit:
+    stable = longest_step(plan.stages, limit) if plan.stages else limit
+    if not longest > _MORE * stable:
         return []
     name = (*scenario.source_names, "of the manufactured solution")[int(np.argmax(slopes))]
     return [
-        f"the source {name} kinks at temperatures that may come up, and falls there so steeply that explicit steps of "
-        f"{longest:.4g} s do not follow it: temperatures swing, or pass the place where it ends; set time.dt to "
-        f"{0.5 * limit:.3g} s or less, or leave out time.stepper and time.dt, so that steps follow it"
+        f"the source {name} kinks at temperatures that may come up, and falls there so steeply that {plan.stepper} "
+        f"steps of {longest:.4g} s do not follow it: temperatures swing, or pass the place where it ends; set time.dt "
+        f"to {0.5 * limit:.3g} s or less, or leave out time.stepper and time.dt, so that steps follow it"
     ]
 
 
