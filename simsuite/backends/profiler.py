@@ -4,6 +4,7 @@ events."""
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from simsuite.backends.staging import Staging
 
 
+_MOST_COPIES = 50_000  # copies whose times are kept, the last ones
+
+
 class CudaProfiler:
     """elapsed: gives the seconds from a fence to an event."""
 
@@ -23,7 +27,7 @@ class CudaProfiler:
         from cupy.cuda import nvtx
 
         self._cupy, self._nvtx, self._elapsed = cupy, nvtx, elapsed
-        self._copies = staging.copies = []
+        self._copies = staging.copies = deque(maxlen=_MOST_COPIES)
 
     @contextlib.contextmanager
     def range(self, name: str) -> Iterator[None]:

@@ -8,6 +8,7 @@ page-locked memory, which takes up to a second per GB to get, serves them all.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from simsuite.core import SNAPSHOTS, DeviceArray, HostArray, Pending, Snapshot
 if TYPE_CHECKING:
     import cupy
 
-    Copies = list[tuple[cupy.cuda.Event, cupy.cuda.Event, int]]
+    Copies = deque[tuple[cupy.cuda.Event, cupy.cuda.Event, int]]
 
 _ALIGN = 512
 

@@ -138,8 +138,10 @@ def _problem(named: list[Path], sizes: str | None, precision: str | None, only: 
     """The problem that `bench routes` is asked for; None for all of them."""
     if sizes is not None or precision is not None or only is not None:
         raise UsageError("roads are measured at one size, in float32: --sizes, --precision and --only have no place")
+    from simsuite.routes.roads import FUNCTIONS
+
     words = [str(name) for name in named]
-    if len(words) > 1 or not set(words) <= {"heat", "gbm", "matmul"}:
+    if len(words) > 1 or not set(words) <= set(FUNCTIONS):
         raise UsageError(f"simsuite bench routes {' '.join(words)}: write heat, gbm, matmul, or nothing for all")
     return words[0] if words else None
 

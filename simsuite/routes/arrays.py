@@ -19,14 +19,15 @@ Array = TypeVar("Array")
 REALS = ("float32", "float64")
 
 
-def checked(array: Array, dimensions: int, dtypes: Sequence[str] = REALS) -> Array:
-    """`array` itself, if kernels can take it: in the memory of the current GPU, in C order, with so many dimensions and
-    one of these types. Raises DeviceError for an array elsewhere, UsageError for one of another form."""
+def checked(array: Array, dimensions: int | None, dtypes: Sequence[str] = REALS) -> Array:
+    """`array` itself, if kernels can take it: in the memory of the current GPU, in C order, with so many dimensions, or
+    any number of them (None), and one of these types. Raises DeviceError for an array elsewhere, UsageError for one of
+    another form."""
     interface = _interface(array)
     shape, dtype = tuple(interface["shape"]), np.dtype(interface["typestr"])
     if dtype.name not in dtypes:
         raise UsageError(f"{_name(array)} has numbers of type {dtype.name}; the kernel takes {' or '.join(dtypes)}")
-    if len(shape) != dimensions:
+    if dimensions is not None and len(shape) != dimensions:
         raise UsageError(f"{_name(array)} has the shape {shape}; {dimensions} dimensions are needed")
     strides = interface.get("strides")
     if strides is not None and tuple(strides) != c_strides(shape, dtype.itemsize) and 0 not in shape:

@@ -37,13 +37,8 @@ def shared(array: Any, library: str, shape: Sequence[int] | None = None, dtype: 
         if shape is None or dtype is None:
             raise UsageError("a Buffer holds bytes: shape and dtype have to be said")
         array = buffer_as_cupy(array, shape, dtype)
-    checked(array, len(shape_of_any(array)), ("int8", "uint8", "int32", "uint32", "int64", "uint64", *REALS))
+    checked(array, None, ("int8", "uint8", "int32", "uint32", "int64", "uint64", *REALS))
     return _TO[library](array)
-
-
-def shape_of_any(array: Any) -> tuple[int, ...]:
-    """The shape of an array of a library that has the CUDA array interface; () if it has none."""
-    return tuple(getattr(array, "shape", ()))
 
 
 def memory_as_cupy(address: int, shape: Sequence[int], dtype: Any, free: Callable[[], object]) -> cupy.ndarray:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cupy
+import numpy as np
 
 from simsuite.routes.arrays import checked
 from simsuite.routes.exchange import shared
@@ -52,11 +53,9 @@ def tensor_of(array: Any, dimensions: int) -> torch.Tensor:
 
 def real_of(tensor: torch.Tensor) -> str:
     """The name in C++ of the type of a tensor's numbers, which has to be float32 or float64."""
-    return C_TYPES[str(checked(tensor.detach(), tensor.dim()).dtype).removeprefix("torch.")]
+    return C_TYPES[str(checked(tensor.detach(), None).dtype).removeprefix("torch.")]
 
 
 def _address(tensor: torch.Tensor) -> Any:
-    import numpy as np
-
-    checked(tensor.detach(), tensor.dim())
+    checked(tensor.detach(), None)
     return np.uint64(tensor.data_ptr())

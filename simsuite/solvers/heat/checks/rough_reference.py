@@ -49,19 +49,18 @@ def _found(T: Expression, scenario: HeatScenario, name: str) -> Iterator[str]:
         return
     step = np.max(np.abs(at(_BESIDE) - at(-_BESIDE)), axis=1)
     bend = np.max(np.abs((at(_FAR) - at(_BESIDE)) - (at(-_BESIDE) - at(-_FAR))), axis=1) / _FAR
-    for rough, limit, what, why in (
-        (step, _JUMP, "jumps", "which no source of finite power follows"),
-        (bend, _KINK, "has a kink", "where a source on a line would be needed, which a plate of cells does not get"),
-    ):
-        if what == "has a kink" and (name == "t" or _conduction_jumps(scenario, name)):
-            return
-        where = places[rough > limit * range_]
-        if where.size:
-            yield (
-                f"the manufactured reference {what} at {name} = {where[0]:.6g} {_UNITS[name]}, {why}: the run does not "
-                "come to it, by about as much; write one that is smooth there"
-            )
-            return
+    jumping_at, bent_at = places[step > _JUMP * range_], places[bend > _KINK * range_]
+    if jumping_at.size:
+        yield _words(f"jumps at {name} = {jumping_at[0]:.6g} {_UNITS[name]}, which no source of finite power follows")
+    elif bent_at.size and name != "t" and not _conduction_jumps(scenario, name):
+        where = f"has a kink at {name} = {bent_at[0]:.6g} {_UNITS[name]}"
+        yield _words(f"{where}, where a source on a line would be needed, which a plate of cells does not get")
+
+
+def _words(what: str) -> str:
+    """The sentence about a reference of which `what` is told."""
+    off = "the run does not come to it, by about as much"
+    return f"the manufactured reference {what}: {off}; write one that is smooth there"
 
 
 def _conduction_jumps(scenario: HeatScenario, name: str) -> bool:
