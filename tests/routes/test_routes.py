@@ -203,6 +203,10 @@ def test_roads_on_the_host_refuse_what_they_cannot_take(road):
         open_road("heat", road)([[1.0]], 1, 0.1, 0.1)
     with pytest.raises(UsageError, match="2 dimensions and type float32 or float64 is needed, not 1 and int64"):
         open_road("matmul", road)(np.arange(3), np.arange(3))
+    with pytest.raises(UsageError, match="3 x 4 and one of 3 x 4 have no product"):
+        open_road("matmul", road)(np.ones((3, 4)), np.ones((3, 4)))
+    with pytest.raises(UsageError, match="of type float32 and float64; one type is needed"):
+        open_road("matmul", road)(np.ones((3, 4), np.float32), np.ones((4, 3)))
 
 
 def refused(problem, function, array):
