@@ -87,19 +87,19 @@ def _interface(array: object) -> dict:
 
 
 def _check_device(array: object, address: int) -> None:
-    """Raises DeviceError if an address is not in the memory of the current GPU."""
-    from cuda.bindings import driver
+    """Raises DeviceError if an address is not in the memory of the current GPU. The runtime is asked where it is: to
+    the driver's function for that, cuda.bindings 13.3 answers 0 for every GPU."""
+    from cuda.bindings import driver, runtime
 
-    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-    status, where = driver.cuPointerGetAttribute(attribute, address)
-    if status != driver.CUresult.CUDA_SUCCESS:
+    nothing_current, here = driver.cuCtxGetDevice()
+    status, found = runtime.cudaPointerGetAttributes(address)
+    if status != runtime.cudaError_t.cudaSuccess or found.type == runtime.cudaMemoryType.cudaMemoryTypeUnregistered:
         raise DeviceError(f"{_name(array)} lies at {address:#x}, where the driver knows no memory of a GPU")
-    status, here = driver.cuCtxGetDevice()
-    if status != driver.CUresult.CUDA_SUCCESS:  # a new thread, such as that in which PyTorch goes backward
-        _, context = driver.cuDevicePrimaryCtxRetain(int(where))
+    if nothing_current != driver.CUresult.CUDA_SUCCESS:  # a new thread, such as that in which PyTorch goes backward
+        _, context = driver.cuDevicePrimaryCtxRetain(found.device)
         driver.cuCtxSetCurrent(context)
-    elif int(where) != int(here):
-        raise DeviceError(f"{_name(array)} is in the memory of GPU {int(where)}; kernels are launched on {int(here)}")
+    elif found.device != int(here):
+        raise DeviceError(f"{_name(array)} is in the memory of GPU {found.device}; kernels are launched on {int(here)}")
 
 
 def _name(array: object) -> str:
