@@ -1,8 +1,8 @@
 """PyCUDA, in the primary context of the device, so that its kernels work on CuPy's memory.
 
-PyCUDA takes streams only as objects of its own, so it makes the stream, and CuPy uses that. It knows neither
-cooperative launches nor those that may begin early: kernels whose blocks wait for each other are loaded and launched by
-CuPy, and those that could begin early begin when the launch before them has ended.
+PyCUDA takes streams only as objects of its own, so it makes the stream, and CuPy uses that. It can ask neither for
+cooperative launches nor for launches that begin early: kernels that need one of them are loaded and launched as by
+CuPy's loader.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class PyCudaLoader:
         self.compiler: str | None = None if nvcc is None else _version_of(nvcc)
         self.notes: Sequence[str] = [
             f"PyCUDA loads machine code {'of NVRTC, as there is no nvcc' if nvcc is None else f'that {nvcc} compiles'}",
-            "PyCUDA has no cooperative launches: kernels whose blocks wait for each other are launched by CuPy",
-            "PyCUDA cannot let a kernel begin before the one before it has ended: none does",
+            "PyCUDA has no cooperative launches, and none that begin before the one before has ended: CuPy's loader "
+            "launches kernels that need them",
         ]
 
     def compile(self, text: str, arch: str) -> bytes:
@@ -87,7 +87,7 @@ class PyCudaModule:
         return CupyModule(self._loader._cupy, self._code, self._loader.stream)
 
     def launcher(self, kernel: str, shape: Shape) -> Launch:
-        if shape.waits_for == "blocks":
+        if shape.waits_for:
             return self._by_cupy.launcher(kernel, shape)
         driver, stream, buffer = self._loader._driver, self._loader._stream, Arguments()
         function = self._module.get_function(kernel)
