@@ -47,7 +47,8 @@ class Limit:
 
     order: the observed one. extrapolated: Richardson's value. gci: the grid convergence index of the finest grid, the
     band around its value in which the limit lies, in the quantity's own unit (temperatures have no natural zero to be
-    relative to). All are NaN where the differences do not shrink.
+    relative to). The last two are NaN where the differences do not shrink, and all are where the quantity goes up and
+    down from grid to grid.
     """
 
     order: float
@@ -59,6 +60,8 @@ def limit(coarse: float, middle: float, fine: float, ratio: float = 2.0) -> Limi
     """The limit of a number: p = ln|(middle - coarse)/(fine - middle)| / ln ratio; GCI = 1.25 |fine - middle|/(ratioᵖ -
     1).
     """
+    if (middle - coarse) * (fine - middle) < 0:
+        return Limit(math.nan, math.nan, math.nan)
     p, gci = _order_and_gci(abs(middle - coarse), abs(fine - middle), ratio)
     if not p > 0:
         return Limit(p, math.nan, math.nan)

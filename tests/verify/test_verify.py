@@ -103,6 +103,11 @@ def test_what_does_not_converge_has_no_limit() -> None:
     assert math.isnan(limit(1.0, 1.0, 1.0).order)
 
 
+def test_what_goes_up_and_down_has_no_order() -> None:
+    found = limit(46.0865189, 46.4793966, 46.4114763)
+    assert all(math.isnan(value) for value in (found.order, found.extrapolated, found.gci))
+
+
 def test_the_limit_of_a_field_is_bounded_like_that_of_a_number() -> None:
     assert limit_of_field(4e-3, 1e-3).order == pytest.approx(2.0)
     assert limit_of_field(4e-3, 1e-3).gci == pytest.approx(1.25e-3 / 3)
