@@ -15,6 +15,7 @@ from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.single_moments import without_moments
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.steppers import is_exact_in_time
+from simsuite.solvers.heat.time_scales.acting_cells import edge_points, source_cells
 from simsuite.solvers.heat.time_scales.longest_steps import FINEST, LongestSteps
 
 # Data are looked at so many times in a run. They are too fast if, after more than this share of the looks, they leave
@@ -92,18 +93,18 @@ def _data_in_steps(scenario: HeatScenario, made: Discretisation, plan: Plan) -> 
 def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, Expression, np.ndarray, np.ndarray]]:
     """The name and the function of everything that depends on time, with x and y of some of the points where it
     counts."""
+    end = scenario.time.end or 0.0
     for piece in made.edges.pieces:
         edge = next(edge for edge in EDGES if edge in piece.path)
-        few = slice(None, None, -(-len(piece.x) // _POINTS))
         for f in (piece.first, piece.second):
             if f.depends_on("t"):
+                few = edge_points(f, piece, end, _POINTS, _POINTS)
                 yield f"the {edge} edge", f, piece.x[few], piece.y[few]
-    x, y = (a.ravel()[:: -(-a.size // _POINTS)] for a in made.centres)
-    xs, ys = (a.ravel() for a in np.meshgrid(x, y))
     for name, source in zip(scenario.source_names, scenario.source):
-        power = without_moments(source.power, xs, ys, scenario.time.end or 0.0)
+        x, y = source_cells(source.power, made, end, 0.0, _POINTS, _POINTS)
+        power = without_moments(source.power, x, y, end)
         if power.depends_on("t"):
-            yield f"the source {name}", power, xs, ys
+            yield f"the source {name}", power, x, y
 
 
 def _sources_in_cells(scenario: HeatScenario, made: Discretisation, idle: Collection[Expression]) -> Iterator[str]:

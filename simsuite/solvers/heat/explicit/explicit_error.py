@@ -8,8 +8,9 @@ ODEs I, 2nd ed., 1993, section II.3). With steady data d²T/dt² = A S F(0): the
 
 at a time t, whichever is less; the range is as wide as sources and given fluxes may make it. Data that move make rates
 of change of their own: those of edge temperatures, and of what sources give each second, which do not grow under
-diffusion. Data are looked at at equidistant times, on both sides of their jumps and kinks and between two of these, and
-where they have peaks: a pulse, however short, may be all that happens.
+diffusion. Data are looked at in some cells, spread evenly, and in those where they change most, which may be few; at
+equidistant times, on both sides of their jumps and kinks and between two of these, and where they have peaks: a pulse,
+however short, may be all that happens.
 
 Where conductivities depend on T, rates of change may become larger by as much as a conductivity does, and decay more
 slowly by as much: the estimate is multiplied by the square of the ratio of its largest value to its least one."""
@@ -17,7 +18,7 @@ slowly by as much: the estimate is multiplied by the square of the ratio of its 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from simsuite.core import BESIDE, Clock
 from simsuite.solvers.heat.grid.discretisation import Discretisation, faces
 from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE, at_points
 from simsuite.solvers.heat.grid.sampling import distinct
+from simsuite.solvers.heat.time_scales.acting_cells import acting_cells, edge_points, source_cells
 
 _MODE = 0.27  # the largest value of (λt)²/2 e^(-λt)
 # the number of times at which data that move are looked at, and the largest such number
@@ -33,7 +35,10 @@ _LOOKS, _MOST_LOOKS = 1025, 1 << 16
 _BETWEEN = np.array([0.4, 0.01, 0.7, 0.99])
 _MANY = 4096  # With more jumps and kinks than that, only the first of these places is used.
 _STEPS_TO_HALF = 8  # the number of steps until a cell has gone half the way to the temperature of the edge beside it
-_MOST_CELLS = 1 << 20  # the most cells whose rates are computed
+_MOST_CELLS = 1 << 20  # the most cells whose rates are computed, but for some where more is to be expected
+# the numbers of points along an edge, and of cells along each axis, at which data that move are looked at
+_AT_EDGE, _ACROSS = 16, 12
+_ACTING = 16  # the number of points or cells beside these, in which data change most, or are largest
 
 
 def explicit_error(
@@ -82,18 +87,34 @@ def least_range(made: Discretisation, clock: Clock) -> float:
 
 
 def _largest_rate(made: Discretisation) -> float:
-    """The largest |dT/dt| at the start, K/s, in as many rows as can be computed quickly."""
+    """The largest |dT/dt| at the start, K/s, in as many rows as can be computed quickly: some, spread evenly, and those
+    where sources are largest or temperatures differ most from one cell to the next."""
     at_edges = at_points(made.T0, made.T0).astype(np.float64)
     beta, gamma = made.edges.coefficients(0.0, made.edge_k(), at_edges)
     left, right, bottom, top = np.split(gamma - beta * at_edges, np.cumsum([made.ny, made.ny, made.nx]))
     height = max(1, _MOST_CELLS // (8 * made.nx))
     stride = height * max(1, made.nx * made.ny // _MOST_CELLS)
+    firsts = set(range(0, made.ny, stride))
+    if stride > height:
+        firsts |= {max(0, row - 1) // height * height for row in _telling_rows(made)}
     largest = 0.0
-    for y in range(0, made.ny, stride):
+    for y in sorted(firsts):
         rows = slice(y, min(made.ny, y + height))
         outside = (left[rows], right[rows], bottom, top)
         largest = max(largest, float(np.max(np.abs(_rates(made, rows, outside)), initial=0.0)))
     return largest
+
+
+def _telling_rows(made: Discretisation) -> Iterator[int]:
+    """The numbers of rows in which sources are largest at the start, and of those in which initial temperatures differ
+    most from one cell to the next."""
+    for f in made.sources:
+        yield from map(int, acting_cells(f, made, 0.0, 0.0, _ACTING, by_size=True).rows)
+    T = distinct(made.T0)
+    for axis in (0, 1):
+        if T.shape[axis] > 1 and T.shape[0] > 1:
+            steps = np.max(np.abs(np.diff(T, axis=axis)), axis=1)
+            yield from map(int, np.argsort(-steps, kind="stable")[:_ACTING])
 
 
 def _rates(made: Discretisation, rows: slice, outside: Sequence[np.ndarray]) -> np.ndarray:
@@ -148,9 +169,9 @@ def _driving(made: Discretisation, end: float, looks: int, changes: Sequence[flo
     total = 0.0
     rate = 0.0
     for piece in made.edges.pieces:
-        few = slice(None, None, max(1, len(piece.x) // 8))
         for f in (piece.first, piece.second):
             if f.depends_on("t"):
+                few = edge_points(f, piece, end, _AT_EDGE, _ACTING)
                 values = np.broadcast_to(f(x=piece.x[few], y=piece.y[few], t=t[:, None]), (len(t), len(piece.x[few])))
                 if f is piece.first and piece.kind in (CONVECTION, RADIATION):
                     return math.inf
@@ -160,9 +181,9 @@ def _driving(made: Discretisation, end: float, looks: int, changes: Sequence[flo
                     total += float(np.max(np.sum(moves(values), axis=0))) / (capacity * depth)
                 else:
                     rate = max(rate, float(np.max(moves(values) / gaps)))
-    x, y = (a.ravel()[:: max(1, a.size // 8)] for a in made.centres)
     for f in made.sources:
         if f.depends_on("t"):
-            values = np.broadcast_to(f(x=x, y=y[:, None], t=t[:, None, None], T=0.0), (len(t), len(y), len(x)))
+            x, y = source_cells(f, made, end, 0.0, _ACROSS, _ACTING)
+            values = np.broadcast_to(f(x=x, y=y, t=t[:, None], T=0.0), (len(t), len(x)))
             total += float(np.max(np.sum(moves(values), axis=0))) / float(np.min(distinct(made.rho_c)))
     return total + rate

@@ -34,6 +34,7 @@ from simsuite.solvers.heat.error_control.control_state import SAFETY
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Piece
 from simsuite.solvers.heat.grid.sampling import distinct
+from simsuite.solvers.heat.time_scales.acting_cells import edge_points
 from simsuite.solvers.heat.time_scales.rates_of_change import Pace, coefficient
 
 # the number of steps at a tolerance of 1 for each turn of moving data
@@ -182,7 +183,7 @@ def _passed(made: Discretisation, piece: Piece, levels: np.ndarray, alpha: float
     f = {FLUX: None, TEMPERATURE: piece.first}.get(piece.kind, piece.second)
     if f is None:
         return 0.0
-    few = slice(None, None, -(-len(piece.x) // _POINTS))
+    few = edge_points(f, piece, end, _POINTS, _POINTS)
     t = np.linspace(0.0, end, _PASSES)[:, None]
     u = np.broadcast_to(f(x=piece.x[few], y=piece.y[few], t=t), (_PASSES, len(piece.x[few])))
     across = piece.points[0] < 2 * made.ny

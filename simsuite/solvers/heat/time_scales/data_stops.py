@@ -20,7 +20,7 @@ from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.summands import summands
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
-from simsuite.solvers.heat.time_scales.acting_cells import acting_cells, acting_points
+from simsuite.solvers.heat.time_scales.acting_cells import edge_points, source_cells
 
 LOOKS = 1025  # the least number of times of a run at which data are looked at
 MOST_CHANGE = 0.5  # share of the range of a function of time, by which it changes from mark to mark
@@ -188,17 +188,12 @@ def _times(
 def _data(made: Discretisation, end: float) -> Iterator[tuple[Expression, Points]]:
     """Functions that depend on time, and some of the points where they count."""
     for piece in made.edges.pieces:
-        evenly = np.arange(0, len(piece.x), -(-len(piece.x) // _POINTS))
         for f in (piece.first, piece.second):
             if f.depends_on("t"):
-                few = np.append(evenly, acting_points(f, piece.x, piece.y, end, 0.0, _ACTING))
+                few = edge_points(f, piece, end, _POINTS, _ACTING)
                 yield f, {"x": piece.x[few], "y": piece.y[few]}
-    x, y = (a.ravel() for a in made.centres)
-    few_x, few_y = (a[:: -(-a.size // _POINTS)] for a in (x, y))
-    xs, ys = (a.ravel() for a in np.meshgrid(few_x, few_y))
     T = float(np.mean(distinct(made.T0)))
     for f in made.sources:
         if f.depends_on("t"):
-            rows, columns = acting_cells(f, made, end, T, _ACTING)
-            at = {"x": np.append(xs, x[columns]), "y": np.append(ys, y[rows])}
-            yield f, at | {"T": np.full(at["x"].size, T)}
+            x, y = source_cells(f, made, end, T, _POINTS, _ACTING)
+            yield f, {"x": x, "y": y, "T": np.full(x.size, T)}

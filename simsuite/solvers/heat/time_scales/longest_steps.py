@@ -26,7 +26,7 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Piece
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.sampling import distinct
-from simsuite.solvers.heat.time_scales.acting_cells import acting_cells, acting_points
+from simsuite.solvers.heat.time_scales.acting_cells import acting_cells, edge_points
 
 WINDOWS = 32
 # the share of a function's range that counts as close, in units of the tolerance, and its limits
@@ -170,9 +170,7 @@ def data_of(made: Discretisation, end: float, steady: bool = False) -> Iterator[
 
 def _along(f: Expression, piece: Piece, end: float) -> Mapping[str, np.ndarray]:
     """Some points of a piece of an edge, evenly, and where a function changes most."""
-    few = np.arange(0, len(piece.x), -(-len(piece.x) // _AT_EDGE))
-    if f.depends_on("t"):
-        few = np.append(few, acting_points(f, piece.x, piece.y, end, 0.0, _AT_EDGE))
+    few = edge_points(f, piece, end, _AT_EDGE, _AT_EDGE)
     return {"x": piece.x[few], "y": piece.y[few]}
 
 
@@ -187,6 +185,6 @@ def _where_it_changes(f: Expression, made: Discretisation, end: float) -> Mappin
     moving = np.argsort(np.ptp(values, axis=0), axis=None, kind="stable")[-most:]
     evenly = (x.size * y.size * ((np.arange(others) + 1) * GOLDEN % 1.0)).astype(int)
     row, column = np.divmod(np.unique(np.append(moving, evenly)), x.size)
-    rows, columns = acting_cells(f, made, end, T, most)
-    at = {"x": np.append(x[column], whole_x[columns]), "y": np.append(y[row], whole_y[rows])}
+    found = acting_cells(f, made, end, T, most)
+    at = {"x": np.append(x[column], whole_x[found.columns]), "y": np.append(y[row], whole_y[found.rows])}
     return at | {"T": np.full(at["x"].size, T)}

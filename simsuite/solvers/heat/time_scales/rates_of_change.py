@@ -20,7 +20,7 @@ well: a short pulse that was seen by its slopes alone would seem to change fast,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -37,6 +37,7 @@ from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.time_scales.growth_bounds import fastest_growth
 from simsuite.solvers.heat.time_scales.range_limits import SHARE
+from simsuite.solvers.heat.time_scales.telling_places import Points, edge_places, source_places
 
 # the number of parts of a run, in each of which derivatives are looked at; parts with peaks are divided there
 _TIMES = 64
@@ -252,10 +253,9 @@ def _of_edges(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
                 yield _of_flux(piece.first, points, first, depth, looks, scale)
 
 
-def _seen(piece: Piece, looks: _Looks) -> tuple[Mapping[str, np.ndarray], np.ndarray, np.ndarray]:
+def _seen(piece: Piece, looks: _Looks) -> tuple[Points, np.ndarray, np.ndarray]:
     """A few points of an edge, and the values of the condition's data there."""
-    few = slice(None, None, -(-len(piece.x) // _POINTS))
-    points = {"x": piece.x[few], "y": piece.y[few]}
+    points = edge_places(piece, looks.end, _POINTS, lambda f, points: _values(f, points, looks))
     return points, _values(piece.first, points, looks), _values(piece.second, points, looks)
 
 
@@ -265,9 +265,7 @@ def coefficient(piece: Piece, first: np.ndarray, hottest: float) -> float:
     return 4.0 * 5.67e-8 * largest * abs(hottest) ** 3 if piece.kind == RADIATION else largest
 
 
-def _of_temperature(
-    f: Expression, points: Mapping[str, np.ndarray], u: np.ndarray, beta: float, depth: float, looks: _Looks
-) -> _Drive:
+def _of_temperature(f: Expression, points: Points, u: np.ndarray, beta: float, depth: float, looks: _Looks) -> _Drive:
     rate = beta * looks.alpha / depth**2
     second, third = _derivatives(f, points, looks)
     moves = float(np.max(np.ptp(u, axis=0)))
@@ -289,9 +287,7 @@ def _moves_between_changes(values: np.ndarray, looks: _Looks) -> bool:
     return bool(np.any(np.diff(values, axis=0)[np.diff(after) == 0]))
 
 
-def _of_flux(
-    f: Expression, points: Mapping[str, np.ndarray], q: np.ndarray, depth: float, looks: _Looks, scale: float = 1.0
-) -> _Drive:
+def _of_flux(f: Expression, points: Points, q: np.ndarray, depth: float, looks: _Looks, scale: float = 1.0) -> _Drive:
     """The effect of a heat flux f on cells. scale: the flux in W/m² for one unit of f."""
     second, _ = _derivatives(f, points, looks)
     moves = float(np.max(np.ptp(q, axis=0)))
@@ -309,20 +305,19 @@ def _of_flux(
 
 
 def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
-    x, y = (a.ravel()[:: -(-a.size // _ACROSS)] for a in made.centres)
-    xs, ys = (a.ravel() for a in np.meshgrid(x, y))
-    points = {"x": xs, "y": ys, "T": np.full(xs.size, np.mean(looks.T))}
-    area = made.nx * made.dx * made.ny * made.dy
+    plate, T = made.nx * made.dx * made.ny * made.dy, float(np.mean(looks.T))
     for f in made.sources:
+        points, share = source_places(f, made, T, looks.end, _ACROSS, lambda f, points: _values(f, points, looks))
         q = _values(f, points, looks)
         if not np.any(q):
             continue  # the source is 0 at the temperatures and places that are looked at
+        area = share * plate  # what these places stand for
         second, third = _derivatives(f, points, looks)
         mean, moves = looks.mean(q), float(np.max(np.ptp(q, axis=0)))
         sizes = np.abs(q)
         width = area * float(np.max(np.mean(sizes, axis=1))) / max(float(np.max(sizes)), 1e-300)
         spreads = width / looks.alpha if looks.alpha > 0 else math.inf
-        reach = abs(float(np.mean(mean))) * looks.end + float(np.max(np.abs(mean))) * min(looks.end, spreads)
+        reach = share * abs(float(np.mean(mean))) * looks.end + float(np.max(np.abs(mean))) * min(looks.end, spreads)
         often = max(_often(second, moves, looks), 1.0 / spreads, 1.0 / looks.end)
         reach += min(0.5 * moves / often, looks.swing(q))
         moving = any(names_in(part) & {"x", "y"} for part in jumping(f.tree, "t"))
@@ -340,12 +335,12 @@ def _often(second: np.ndarray, moves: float, looks: _Looks) -> float:
     return float((squares / looks.end) ** 0.25)
 
 
-def _values(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
+def _values(f: Expression, points: Points, looks: _Looks) -> np.ndarray:
     """The values of f at all times looked at, (times, points)."""
     return np.broadcast_to(f(**points, t=looks.at[:, None]), (looks.at.size, len(points["x"])))
 
 
-def _derivatives(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> tuple[np.ndarray, np.ndarray]:
+def _derivatives(f: Expression, points: Points, looks: _Looks) -> tuple[np.ndarray, np.ndarray]:
     """|f''| and |f'''|, (times, points); for one point only if f is the same at all points."""
     if not f.names - {"t"}:
         points = {name: values[:1] for name, values in points.items()}
@@ -367,7 +362,7 @@ def _derivatives(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks)
     return found[0], found[1]
 
 
-def _heights(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
+def _heights(f: Expression, points: Points, looks: _Looks) -> np.ndarray:
     """By how much f jumps at most at each of the times that are looked at; where f kinks, by how much it changes until
     the next of these times because of the kink. Where f depends on place, something may jump between the points; a jump
     that none of them shows counts like the largest one."""
