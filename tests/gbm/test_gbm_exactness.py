@@ -97,6 +97,17 @@ def test_launches_and_batches_change_nothing(backend, monkeypatch, precision):
 
 
 @pytest.mark.parametrize("backend", [pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
+@pytest.mark.parametrize("precision", ["float64", "float32", "mixed"])
+@pytest.mark.parametrize("replicates", [None, 4])
+def test_readable_kernels_on_a_gpu_give_the_same_bits_whole_and_cut(backend, precision, replicates):
+    """The last block of a launch is compiled a second time, apart from the blocks before it."""
+    p = two_assets(precision, 4096, None, 43, kernel="numba", frames=2, replicates=replicates)
+    expected = outcome(p, backend)
+    for parts in ([1] * p.clock.end, [3, 1, 7] * p.clock.end, [5] * p.clock.end):
+        assert_same_bits(outcome(p, backend, parts), expected)
+
+
+@pytest.mark.parametrize("backend", [pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
 @pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-12), ("float32", 2e-5), ("mixed", 2e-6)])
 @pytest.mark.parametrize("antithetic", [False, True])
 def test_readable_and_fast_kernels_on_a_gpu_agree(backend, precision, tolerance, antithetic):
