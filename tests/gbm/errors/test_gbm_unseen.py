@@ -325,5 +325,6 @@ def test_degrees_of_freedom_of_a_sum():
     assert found.freedom == pytest.approx(4 * (25 / 9) ** 2)
     assert found.ci95[1] == pytest.approx(1 + 5 * student(found.freedom).ppf(0.975))
     assert Estimate(1.0, 0.0, freedom=4).widened(2.0).ci95[1] == pytest.approx(1 + 2 * 1.959963984540054)
+    assert Estimate(1.0, 1e-100, freedom=4).widened(2.0).freedom == math.inf  # of a share of 1e-200, beyond all numbers
     assert estimate.widened(0.0) == estimate
     assert math.isnan(Estimate(1.0, math.nan).widened(1.0).standard_error)

@@ -98,7 +98,8 @@ class Estimate:
         """The estimate with another, independent error of known standard deviation `by`; degrees of freedom by F.
         Satterthwaite (Biometrics Bulletin 2, 1946)."""
         own, total = self.standard_error**2, self.standard_error**2 + by**2
-        freedom = self.freedom * (total / own) ** 2 if own > 0 else math.inf
+        larger = total / own if own > 0 else math.inf
+        freedom = self.freedom * larger * larger if own > 0 else math.inf  # infinite, too, where it overflows
         return replace(self, standard_error=math.sqrt(total) if by > 0 else self.standard_error, freedom=freedom)
 
 
