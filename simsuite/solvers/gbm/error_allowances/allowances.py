@@ -34,6 +34,11 @@ is the variance that a point brings that is anywhere in the first or the last of
 replicates counts as no less than that. What depends on several prices is looked at along straight lines
 (`extreme_points.py`), less its control. Where that variance is beyond all numbers, so is the error (NaN).
 
+No path near. An option that knocks in at a barrier that is watched all the time pays on every path, times the chance
+that the path meets the barrier between its steps. If no path comes near, these chances are next to nothing, and their
+scatter tells nothing of the paths that would. So with less than 10 effective paths, (sum v)^2 / sum v^2 (L. Kish,
+Survey Sampling, 1965), the error is not known (NaN), nor are those of its Greeks.
+
 No path hit. Where all observations are the same, although they need not be, J is how far the payoff is from that
 elsewhere, by the law of the price; if it is not known, neither is the error (NaN). The probability of all that was not
 seen is below 1 - 0.05^(1 / R) over m, with a confidence of 95 %.
@@ -64,7 +69,7 @@ import numpy as np
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.error_allowances.extreme_points import extreme_points_of
 from simsuite.solvers.gbm.error_allowances.payoff_jumps import PayoffJump, elsewhere, payoff_jumps_of, scatter_far_out
-from simsuite.solvers.gbm.error_allowances.unknown_reasons import ALIKE, FAR_OUT, few
+from simsuite.solvers.gbm.error_allowances.unknown_reasons import ALIKE, FAR_OUT, NOT_NEAR, few
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import exact
@@ -75,6 +80,7 @@ if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean
 
 _MOST = 10.0  # the largest jump that is estimated from values, in root mean squares of these
+_EFFECTIVE = 10  # the least number of effective paths near a barrier that tell of an error
 _SAME = 1e-15  # the variance of a constant that rounding may cause, relative to its square
 _UNIT = 2.0**-53
 _DOUBT = 0.05
@@ -96,6 +102,11 @@ class Seen:
     @property
     def deviation(self) -> float:
         return math.sqrt(max(self.square - self.mean**2, 0.0))
+
+    @property
+    def effective(self) -> float:
+        """The number of paths of equal size that would scatter as these do."""
+        return self.count * self.points * self.mean**2 / self.square if self.square > 0 else 0.0
 
     @property
     def reach(self) -> float:
@@ -136,6 +147,8 @@ def completed(statement: Statement, observed: Snapshot, mean: Mean, estimate: Es
         error = discount * of.reach * elsewhere(leap, statement, of.mean)
         unseen, unknown = None if error == 0 else of.unseen, ALIKE if math.isnan(error) else ""
         return replace(bounded, standard_error=error, freedom=math.inf, unseen=unseen, unknown=unknown)
+    if leap.weighted is not None and seen(statement, observed, leap.weighted).effective < _EFFECTIVE:
+        return replace(bounded, standard_error=math.nan, unknown=NOT_NEAR)
     bounded = _with_extremes(statement, observed, mean, of, bounded)
     if bounded.unknown:
         return bounded

@@ -60,7 +60,8 @@ class PayoffJump:
     """The jumps of an expression that is averaged over paths, undiscounted. size: that of its largest jump, 0 if it is
     continuous, NaN if it jumps by an unknown amount. random: whether it can differ from path to path. price: if it is a
     payoff times a weight without jumps, the mean of that payoff. curve: its value as a function of y of `asset`, if it
-    depends on nothing else. far: its value where y is far out. least, most: bounds of its mean."""
+    depends on nothing else. far: its value where y is far out. least, most: bounds of its mean. weighted: the mean of a
+    payoff times the probability that a path meets a barrier between its steps, if it is one, or a Greek of it."""
 
     size: float
     random: bool = True
@@ -70,6 +71,7 @@ class PayoffJump:
     far: Curve | None = None
     least: float = -math.inf
     most: float = math.inf
+    weighted: Mean | None = None
 
 
 _CERTAIN = PayoffJump(0.0, random=False)
@@ -83,10 +85,12 @@ def payoff_jumps_of(statement: Statement) -> dict[int, PayoffJump]:
     for o, (option, tree) in enumerate(zip(statement.scenario.option, payoffs.trees)):
         price, greeks = payoffs.prices[o], payoffs.greeks[o]
         found[price.value] = of_price = _of_price(statement, option, tree)
+        if isinstance(option, Barrier) and option.watched_continuously and option.knock == "in":
+            found[price.value] = of_price = replace(of_price, weighted=price)
         for key, mean in payoffs.greek_means[o].items():
             weighted = price if greeks.methods[key[0]] == RATIO else None
             leap = _leap(statement, greeks.found[key].tree) if of_price.random else _CERTAIN
-            found[mean.value] = replace(leap, price=weighted)
+            found[mean.value] = replace(leap, price=weighted, weighted=of_price.weighted)
     for o, mean in payoffs.exercises.items():
         exercised = PayoffJump(1.0, least=0.0, most=1.0)
         found[mean.value] = exercised if found[payoffs.prices[o].value].random else _CERTAIN

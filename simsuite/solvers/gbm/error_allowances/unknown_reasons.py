@@ -11,6 +11,7 @@ from simsuite.words import counted
 
 ALIKE = "all paths gave the same, and what others would give is not known"
 FAR_OUT = "its mean comes from prices so far out that no number of paths reaches them"
+NOT_NEAR = "hardly any path comes near the barrier, and the few that do cannot tell it"
 NO_LAW = "no path had any, and the law of the value of several random assets is not known"
 _POINTS = "Sobol points are not independent of each other"
 _TOO_SMALL = "the prices are too small to be told from 0"
