@@ -49,7 +49,7 @@ def explained(key: str, solver: str | None = None) -> list[Explained]:
     scenario has."""
     parts = _parts(key)
     solvers = list(SOLVERS) if solver is None else [solver]
-    found = [each for name in solvers for each in _at(name, parts)]
+    found = [each for name in solvers for each in _at(name, parts)] if parts else []
     if not found and len(parts) == 1:
         places = [path for name in solvers for path in _paths(name) if path[-1] == parts[0]]
         found = _together([each for path in dict.fromkeys(places) for name in solvers for each in _at(name, path)])

@@ -94,7 +94,13 @@ def test_json_has_the_same(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "meant"),
-    [("bondary.left.h", "`boundary.left.h`"), ("grid.nz", "`grid.nx`"), ("zzz", "simsuite schema --markdown")],
+    [
+        ("bondary.left.h", "`boundary.left.h`"),
+        ("grid.nz", "`grid.nx`"),
+        ("zzz", "simsuite schema --markdown"),
+        ("", "schema"),
+        ("[0].", "schema"),
+    ],
 )
 def test_an_unknown_key_is_answered_with_what_may_be_meant(asked: str, meant: str) -> None:
     with pytest.raises(UsageError, match="no scenario has a key") as told:
