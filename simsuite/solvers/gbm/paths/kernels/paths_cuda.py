@@ -137,7 +137,7 @@ def make_advance(
                     for j in range(PER_BLOCK):
                         for a in range(N):
                             factors[a, j] = sign * increments.scale[a, min(first + j, final)]
-                if block < end - 1:
+                if block < end - 1:  # the last block alone may have fewer steps, or steps after which noise is kept
                     step(0, first, state, noise, path, sign, seed, dated, between, terms, policy)
                     step(1, first + 1, state, noise, path, sign, seed, dated, between, terms, policy)
                     if PER_BLOCK == 4:
@@ -147,9 +147,7 @@ def make_advance(
                     which = stretch.first_seen
                     for j in range(PER_BLOCK):
                         if j < stretch.valid:
-                            step(
-                                j, block * PER_BLOCK + j, state, noise, path, sign, seed, dated, between, terms, policy
-                            )
+                            step(j, first + j, state, noise, path, sign, seed, dated, between, terms, policy)
                             if stretch.watched >> j & 1:
                                 for a in range(N):
                                     paths.seen[which, a, i] = y[a]
