@@ -249,8 +249,9 @@ def test_cuda_kernels_agree_with_those_for_the_cpu(backend, cpu, precision, anti
     for name in ("x", "kept"):
         np.testing.assert_allclose(found[name], expected[name], rtol=20 * tolerance, atol=tolerance, err_msg=name)
     for option, other in zip(results["options"].values(), expected_results["options"].values()):
-        for name in ("price", "standard_error"):
-            assert option[name] == pytest.approx(other[name], rel=20 * tolerance, abs=tolerance)
+        assert option["price"] == pytest.approx(other["price"], rel=20 * tolerance, abs=tolerance)
+        error = other["standard_error"]  # not known of the option that knocks in: so few paths come near its barrier
+        assert option["standard_error"] == (error and pytest.approx(error, rel=20 * tolerance, abs=tolerance))
 
 
 @pytest.mark.gpu
