@@ -18,9 +18,9 @@ def schema(
     """Print the JSON schema of scenario files, which has every key with its unit."""
     import json
 
-    from simsuite.scenario import SOLVERS, json_schema
+    from simsuite.scenario import SOLVERS, editor_schema
     from simsuite.scenario.reference import reference
 
     if solver is not None and solver not in SOLVERS:
         raise UsageError(f"there is no solver `{solver}`; known are {', '.join(SOLVERS)}")
-    print(reference(solver) if markdown else json.dumps(json_schema(solver), indent=2, ensure_ascii=False))
+    print(reference(solver) if markdown else json.dumps(editor_schema(solver), indent=2, ensure_ascii=False))

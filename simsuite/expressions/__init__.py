@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from simsuite.expressions.cuda_c import device_function
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.formula import formula
-from simsuite.expressions.parser import parse
+from simsuite.expressions.parser import parse_with_constants
 from simsuite.expressions.scalar import compile_scalar, scalar_source, simulated_scalar
 from simsuite.expressions.tree import (
     Apply,
@@ -41,7 +42,8 @@ _MOST_RESULTS = 256  # how many results of SymPy are kept, of derivatives and of
 class Expression:
     """A checked expression in some `variables`; equal to another with the same text and variables.
 
-    text: as the user wrote it. tree: what it means. names: the variables that occur in it.
+    text: as the user wrote it, with numbers in place of named constants. tree: what it means. names: the
+    variables that occur in it.
     """
 
     text: str
@@ -50,12 +52,17 @@ class Expression:
     names: frozenset[str] = field(compare=False, repr=False)
 
     @classmethod
-    def parse(cls, text: str, variables: tuple[str, ...] = ("x", "y", "t")) -> Expression:
-        """The expression that `text` says; raises `ExpressionError`.
+    def parse(
+        cls,
+        text: str,
+        variables: tuple[str, ...] = ("x", "y", "t"),
+        constants: Mapping[str, float] = MappingProxyType({}),
+    ) -> Expression:
+        """The expression that `text` says; raises `ExpressionError`. constants: named numbers that may occur in it.
 
         A variable may be a name or a name applied to a name, such as ``"mean(A)"``, which then stands for one value.
         """
-        tree = parse(text, variables)
+        tree, text = parse_with_constants(text, variables, constants)
         return cls(text, variables, tree, names_in(tree))
 
     @classmethod

@@ -7,6 +7,7 @@ import difflib
 import math
 import re
 import warnings
+from collections.abc import Mapping
 from itertools import pairwise
 
 from simsuite.expressions.faults import (
@@ -67,6 +68,12 @@ _MOST_SHOWN = 80  # the most characters of a formula that a help shows
 
 def parse(text: str, variables: tuple[str, ...]) -> Node:
     """The tree of `text`. Raises `ExpressionError`."""
+    return parse_with_constants(text, variables, {})[0]
+
+
+def parse_with_constants(text: str, variables: tuple[str, ...], constants: Mapping[str, float]) -> tuple[Node, str]:
+    """The tree of `text`, and the text with numbers in place of the names of constants. A variable hides a constant of
+    the same name. Raises `ExpressionError`."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
     if not text.strip():
@@ -84,17 +91,33 @@ def parse(text: str, variables: tuple[str, ...]) -> Node:
         raise syntax_fault(flat, (error.offset or 1) - 1 + offset, variables) from None
     except (ValueError, MemoryError, RecursionError):
         raise ExpressionError("the expression is nested too deeply") from None
-    return _Checker(flat, offset, variables).node(body, 1)
+    checker = _Checker(flat, offset, variables, constants)
+    tree = checker.node(body, 1)
+    return tree, checker.with_numbers(text)
 
 
 class _Checker:
     """Walks Python's syntax tree and keeps only what it knows."""
 
-    def __init__(self, text: str, offset: int, variables: tuple[str, ...]) -> None:
+    def __init__(
+        self, text: str, offset: int, variables: tuple[str, ...], constants: Mapping[str, float] | None = None
+    ) -> None:
         self._text = text
         self._offset = offset
         self._variables = variables
+        self._constants = constants or {}
+        self._found: list[tuple[int, str]] = []
         self._nodes = 0
+
+    def with_numbers(self, text: str) -> str:
+        """The text, whose tree has been made, with numbers in place of the names of constants."""
+        for column, name in sorted(self._found, reverse=True):
+            written = repr(self._constants[name])
+            alone = text.strip() == name
+            text = (
+                text[:column] + (written if alone or written[0] != "-" else f"({written})") + text[column + len(name) :]
+            )
+        return text
 
     def _error(self, place: ast.expr, message: str, help: str | None = None) -> ExpressionError:
         return ExpressionError(message, place.col_offset + self._offset, help)
@@ -160,11 +183,15 @@ class _Checker:
             return Name(tree.id)
         if tree.id in CONSTANTS:
             return Number(CONSTANTS[tree.id])
+        if tree.id in self._constants:
+            self._found.append((tree.col_offset + self._offset, tree.id))
+            value = self._constants[tree.id]
+            return Number(value) if math.copysign(1.0, value) > 0 else Apply("neg", (Number(-value),))
         if tree.id in FUNCTIONS:
             raise self._error(tree, f"`{tree.id}` is a function", f"call it: `{tree.id}(...)`")
-        known = [*self._variables, *CONSTANTS]
+        known = [*self._variables, *CONSTANTS, *self._constants]
         close = difflib.get_close_matches(tree.id, known, 1) or [k for k in known if k.lower() == tree.id.lower()]
-        help = f"did you mean `{close[0]}`?" if close else names_known(self._variables)
+        help = f"did you mean `{close[0]}`?" if close else names_known((*self._variables, *self._constants))
         raise self._error(tree, f"unknown name `{tree.id}`", help)
 
     def _binary(self, tree: ast.BinOp, depth: int) -> Node:

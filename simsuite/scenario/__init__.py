@@ -2,6 +2,6 @@
 
 from simsuite.scenario.load import SOLVERS, Scenario, load, load_table
 from simsuite.scenario.overrides import settings
-from simsuite.scenario.schema import json_schema
+from simsuite.scenario.schema import editor_schema, json_schema
 
-__all__ = ["SOLVERS", "Scenario", "json_schema", "load", "load_table", "settings"]
+__all__ = ["SOLVERS", "Scenario", "editor_schema", "json_schema", "load", "load_table", "settings"]

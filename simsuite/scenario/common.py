@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from simsuite.errors import Mistake
+from simsuite.scenario.numbers import as_numbers, terms_of
+from simsuite.scenario.units import MINUTES, RUN_TIME, Unit
 from simsuite.words import counted, measured
 
 
@@ -18,11 +20,13 @@ class Section(BaseModel):
     expected_values: the same of words for a key that takes one of a few, in small letters and without blanks, hyphens
     and underscores: ``{"kind": {"neumann": "write .."}}``.
     examples: of keys whose value is a table, how it may be written, where it is given as something else.
+    measured_in: the units of keys, whose numbers may then be written with a unit.
     """
 
     expected_keys: ClassVar[Mapping[str, str]] = {}
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     examples: ClassVar[Mapping[str, str]] = {}
+    measured_in: ClassVar[Mapping[str, Unit]] = {}
 
     model_config = ConfigDict(
         extra="forbid",
@@ -32,6 +36,12 @@ class Section(BaseModel):
         validate_default=True,
         arbitrary_types_allowed=True,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_numbers(cls, values: object, info: ValidationInfo) -> object:
+        """Texts that stand for numbers, such as "2*w" and "5 mm", become numbers."""
+        return as_numbers(cls, values, terms_of(info.context)) if isinstance(values, dict) else values
 
 
 class FieldMistake(ValueError):
@@ -107,6 +117,10 @@ class Output(Section):
     }
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "compression": dict.fromkeys(("gzip", "lzf", "zip", "zlib"), 'write "lossless", which is gzip after shuffling')
+    }
+    measured_in: ClassVar[Mapping[str, Unit]] = {
+        **dict.fromkeys(("every", "times"), RUN_TIME),
+        "checkpoint_minutes": MINUTES,
     }
     directory: str | None = Field(
         None, description="where the files of the run go (default: runs/<file name without .toml>)"

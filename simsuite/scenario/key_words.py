@@ -63,7 +63,11 @@ class KeyWords:
         elif node.get("type") == "string":
             yield node.get("description", "text")
         elif node.get("type") == "object":
-            yield "table"
+            yield f"table of names and {self._of_names(node)}" if "additionalProperties" in node else "table"
+
+    def _of_names(self, node: Node) -> str:
+        """What a table with keys of any name holds."""
+        return f"{node['additionalProperties'].get('type', 'value')}s"
 
     def _short(self, node: Node) -> list[str]:
         """One of several things that a key can be, in short: a table is described by the keys that it needs."""

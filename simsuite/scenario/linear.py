@@ -11,8 +11,10 @@ from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import Count, FieldMistake, Output, Positive, Run, Section, Steps, frame_mistakes
 from simsuite.scenario.complex_numbers import RealOrComplex
+from simsuite.scenario.constants import Constants
 from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
 from simsuite.scenario.types import FileRef, NumberOrExpression, Title, mistake
+from simsuite.scenario.units import SECONDS, Unit
 
 Number = TypeVar("Number", float, complex)
 
@@ -172,6 +174,7 @@ _EXACT = (
 
 
 class Time(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"dt": SECONDS}
     expected_keys: ClassVar[Mapping[str, str]] = {"end": "give `steps` and `dt`: the run ends at steps times dt"}
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "method": {
@@ -206,6 +209,7 @@ class LinearScenario(Section):
 
     solver: Literal["linear"] = Field(description="the equation: X ← A X + B u + G w, or dX = (A X + B u) dt + G dW")
     title: Title = Field("", description="what is simulated, in words")
+    constants: Constants
     run: Run = Field(Run(), description="device, arithmetic and seed")
     system: System = Field(description="the system's matrices and inputs")
     initial: Initial = Field(description="the state at time 0")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
 from simsuite.scenario.common import NonNegative, Positive, Section
 from simsuite.scenario.types import mistake
+from simsuite.scenario.units import ANGLE, CAPACITANCE, DIFFUSIVITY, FRICTION, LENGTH, MASS, RESISTANCE, STIFFNESS, Unit
 
 SIZE_LIMIT = 65_536  # rows of a dense matrix: 34 GB in float64
 SPARSE_LIMIT = 1 << 26  # rows of a matrix that is stored without its zeros
@@ -42,6 +44,8 @@ class Banded(Generator):
 class Rotation(Generator):
     """Rotation in the plane: discrete, by `angle` each step; continuous, with the angular velocity `angle`."""
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {"angle": ANGLE}
+
     generator: Literal["rotation"] = Field(description="a rotation in the plane")
     angle: float = Field(description="angle of a step, rad, if discrete; angular velocity, rad/s, if continuous")
 
@@ -62,6 +66,8 @@ class Markov(Banded):
 class Heat1d(Banded):
     """Heat conduction in a rod whose ends are held at 0, by central differences (continuous systems only)."""
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {"length": LENGTH, "diffusivity": DIFFUSIVITY}
+
     generator: Literal["heat1d"] = Field(
         description="heat conduction in a rod whose ends are held at 0; continuous systems only"
     )
@@ -76,6 +82,8 @@ class Springs(Banded):
 
     The state is the displacements (m) of all masses, then their velocities (m/s).
     """
+
+    measured_in: ClassVar[Mapping[str, Unit]] = {"mass": MASS, "stiffness": STIFFNESS, "damping": FRICTION}
 
     generator: Literal["springs"] = Field(
         description="equal masses in a row between two walls, joined by equal springs; continuous systems only"
@@ -126,6 +134,8 @@ class RcLadder(Banded):
     The state is the voltages (V) of the capacitors. `input` is the voltage of the source, and needs no
     `input_matrix`; without it the source holds 0 V.
     """
+
+    measured_in: ClassVar[Mapping[str, Unit]] = {"resistance": RESISTANCE, "capacitance": CAPACITANCE}
 
     generator: Literal["rc_ladder"] = Field(description="resistors and capacitors in a row; continuous systems only")
     counted = ("sections", 1)

@@ -10,14 +10,16 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 import tomli_w
 from pydantic import BaseModel, ValidationError
 
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.branches import faults
+from simsuite.scenario.constants import terms_in
 from simsuite.scenario.diagnostics import AS_TOML, Document, joined, plain, render, render_override
+from simsuite.scenario.numbers import Terms
 from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.shape import fields_of, header
 from simsuite.scenario.source import Source, SourceError
@@ -32,6 +34,14 @@ SOLVERS = {  # the module and the class of each solver, imported when first need
     "gbm": "simsuite.scenario.gbm:GbmScenario",
     "linear": "simsuite.scenario.linear:LinearScenario",
 }
+
+
+class _Context(TypedDict):
+    """What validators are told. base: the directory that names of data files start from. terms: what numbers written as
+    text refer to."""
+
+    base: Path
+    terms: Terms
 
 
 def model_class(solver: str) -> type[BaseModel]:
@@ -72,7 +82,8 @@ class Scenario:
         of an earlier version, stand for their defaults."""
         other = tomllib.loads(resolved)
         with contextlib.suppress(ValidationError):
-            model = type(self.model).model_validate(other, context={"base": self.base})
+            context = {"base": self.base, "terms": terms_in(other)[0]}
+            model = type(self.model).model_validate(other, context=context)
             other = model.model_dump(mode="json", by_alias=True, exclude_none=True)
         mine, theirs = dict(_leaves(self._resolved(), ())), dict(_leaves(other, ()))
         keys = dict.fromkeys([*mine, *theirs])
@@ -140,11 +151,20 @@ def _loaded(
     found, model = _model(data)
     if model is None:
         raise document.error(found, colour)
+    terms, wrong = terms_in(data)
+    if wrong:  # expressions that use these constants cannot be judged
+        raise document.error(wrong, colour)
+    context: _Context = {"base": base, "terms": terms}
     try:
-        return Scenario(model.model_validate(data, context={"base": base}), path, base, document)
+        return Scenario(model.model_validate(_with_values(data, terms), context=context), path, base, document)
     except ValidationError as error:
-        found = [_of_lists(mistake, document, model) for mistake in _mistakes(error, model, data)]
-        raise document.error([*found, *_between_sound_parts(found, model, data, base)], colour) from None
+        found = [_of_lists(mistake, document, model) for mistake in _mistakes(error, model, data, terms)]
+        raise document.error([*found, *_between_sound_parts(found, model, data, context)], colour) from None
+
+
+def _with_values(data: Table, terms: Terms) -> Table:
+    """The contents of a file with the values of its constants."""
+    return data | {"constants": dict(terms.constants)} if terms.constants else data
 
 
 def _of_lists(mistake: Mistake, document: Document, model: type[BaseModel]) -> Mistake:
@@ -160,12 +180,12 @@ def _of_lists(mistake: Mistake, document: Document, model: type[BaseModel]) -> M
     return replace(mistake, help=help)
 
 
-def _mistakes(error: ValidationError, model: type[BaseModel], data: Table) -> list[Mistake]:
-    return [mistake for fault in faults(error, data) for mistake in mistakes(fault, model, data)]
+def _mistakes(error: ValidationError, model: type[BaseModel], data: Table, terms: Terms) -> list[Mistake]:
+    return [mistake for fault in faults(error, data) for mistake in mistakes(fault, model, data, terms)]
 
 
 def _between_sound_parts(
-    found: Sequence[Mistake], model: type[BaseModel], data: Table, base: Path
+    found: Sequence[Mistake], model: type[BaseModel], data: Table, context: _Context
 ) -> Iterator[Mistake]:
     """Mistakes between those parts of a scenario in which none was found, which models are not asked about before all
     parts are sound."""
@@ -174,9 +194,9 @@ def _between_sound_parts(
     if parts is None:
         return
     try:
-        model.model_validate(parts.data, context={"base": base})
+        model.model_validate(_with_values(parts.data, context["terms"]), context=context)
     except ValidationError as error:
-        for mistake in _mistakes(error, model, parts.data):
+        for mistake in _mistakes(error, model, parts.data, context["terms"]):
             path = parts.in_file(mistake.path)
             further = None if path is None else replace(mistake, path=path)
             if further is not None and further not in found:

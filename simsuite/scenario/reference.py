@@ -13,7 +13,8 @@ _HEAD = """# All keys of scenario files
 
 `simsuite schema --markdown` writes this page. Keys with neither a default nor the word "needed" can be left out. Names
 of files start from the directory of the scenario. Unknown keys are mistakes. [expressions.md](expressions.md) says what
-expressions may be made of.
+expressions may be made of. Whatever is a number here may be written as a text, too: as arithmetic with the names in
+`[constants]`, `"2*w"`, or with a unit, `"5 mm"`.
 """
 _ROWS = ("| key | value | default | meaning |", "|---|---|---|---|")
 

@@ -9,6 +9,8 @@ from simsuite.scenario.load import SOLVERS, model_class
 from simsuite.scenario.schedule import Schedule
 from simsuite.scenario.types import as_written
 
+_TEXT = 'arithmetic with the names in [constants], as "2*w", or a number with a unit, as "5 mm"'
+_OF_NUMBERS = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -19,8 +21,29 @@ class _Generator(GenerateJsonSchema):
         return as_written(dft) if isinstance(dft, Expression) else super().encode_default(dft)
 
 
+def editor_schema(solver: str | None = None) -> JsonSchemaValue:
+    """The schema by which editors check files: numbers may be texts there. Raises `KeyError` for an unknown solver."""
+    return _with_texts(json_schema(solver))
+
+
+def _with_texts(node: JsonSchemaValue) -> JsonSchemaValue:
+    """A schema in which whatever is a number may be a text that stands for one."""
+    found = {name: _inside(part) for name, part in node.items()}
+    if found.get("type") in ("number", "integer"):
+        bounds = {name: found.pop(name) for name in [*found] if name in _OF_NUMBERS}
+        found["anyOf"] = [bounds, {"type": "string", "description": _TEXT}]
+    return found
+
+
+def _inside(part: object) -> object:
+    if isinstance(part, dict):
+        return _with_texts(part)
+    return [_inside(each) for each in part] if isinstance(part, list) else part
+
+
 def json_schema(solver: str | None = None) -> JsonSchemaValue:
-    """The schema of one solver's scenarios, or of all of them. Raises `KeyError` for an unknown solver."""
+    """The schema of one solver's scenarios, or of all of them, in which numbers are no texts. Raises `KeyError` for an
+    unknown solver."""
     if solver is not None:
         return {
             "$schema": _DIALECT,

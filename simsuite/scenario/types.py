@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args
@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedVa
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError, NumberWithUnit
 from simsuite.scenario.common import FieldMistake, Section
+from simsuite.scenario.numbers import terms_of
 from simsuite.scenario.similar_names import DATA, near_file
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class NumberOrExpression:
             object.__setattr__(self, name, value)
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(
+        return core_schema.with_info_plain_validator_function(
             self._validate,
             serialization=core_schema.plain_serializer_function_ser_schema(as_written, when_used="json"),
         )
@@ -93,8 +94,8 @@ class NumberOrExpression:
         known = f"expression in {', '.join(self.variables)}" if self.variables else "constant expression"
         return {"anyOf": [number, {"type": "string", "description": known}]}
 
-    def _validate(self, value: object) -> Expression:
-        expression = self._expression(value)
+    def _validate(self, value: object, info: ValidationInfo) -> Expression:
+        expression = self._expression(value, terms_of(info.context).constants)
         if not expression.names:
             self._check_bounds(float(expression()))
         return expression
@@ -108,12 +109,12 @@ class NumberOrExpression:
         units = ", ".join(_UNITS[name] for name in self.variables if name in _UNITS)
         return f"{error.help}: {units}" if units else str(error.help)
 
-    def _expression(self, value: object) -> Expression:
+    def _expression(self, value: object, constants: Mapping[str, float]) -> Expression:
         if isinstance(value, Expression):
             return value
         if isinstance(value, str):
             try:
-                return Expression.parse(value, self.variables)
+                return Expression.parse(value, self.variables, constants)
             except ExpressionError as error:
                 if _FILE_NAME.fullmatch(value.strip()):
                     raise PydanticCustomError("expression", "{message}", self._about_file(value.strip())) from None
@@ -137,11 +138,15 @@ class NumberOrExpression:
         if not math.isfinite(value):
             raise PydanticCustomError("finite_number", "Input should be a finite number")
         if self.gt is not None and not value > self.gt:
-            raise PydanticCustomError("greater_than", "Input should be greater than {gt}", {"gt": self.gt})
+            raise PydanticCustomError(
+                "greater_than", "Input should be greater than {gt}", {"gt": self.gt, "got": value}
+            )
         if self.ge is not None and not value >= self.ge:
-            raise PydanticCustomError("greater_than_equal", "Input should be at least {ge}", {"ge": self.ge})
+            raise PydanticCustomError(
+                "greater_than_equal", "Input should be at least {ge}", {"ge": self.ge, "got": value}
+            )
         if self.le is not None and not value <= self.le:
-            raise PydanticCustomError("less_than_equal", "Input should be at most {le}", {"le": self.le})
+            raise PydanticCustomError("less_than_equal", "Input should be at most {le}", {"le": self.le, "got": value})
 
 
 def variables_of(parts: Iterable[object]) -> Iterator[tuple[str, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import difflib
-import math
 import re
 import tomllib
 from collections.abc import Iterable
@@ -13,13 +12,15 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from simsuite.errors import Mistake
-from simsuite.expressions import Expression, ExpressionError
+from simsuite.expressions import ExpressionError
 from simsuite.scenario.branches import Context, Fault
 from simsuite.scenario.common import FieldMistake, Section
+from simsuite.scenario.numbers import Terms, number, unit_of
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.similar_names import DATA
 from simsuite.scenario.spans import KeyPath, Table, key_name
 from simsuite.scenario.types import variables_of
+from simsuite.scenario.units import PLAIN, UnitError, quantity
 from simsuite.words import counted
 
 _EXPECTED = {
@@ -38,7 +39,9 @@ _EXPECTED = {
 _PAIR = re.compile(r"(?<!\[)\[\w[\w ]*, [\w ]+\]")  # in a description: how two numbers are written
 _NEEDED = re.compile("; needed unless [^;]*$")  # in a description: no matter where a key is given
 _FORMS = re.compile("; number(,| or expression).*$")  # in a description: in which forms a value can be given
-_WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
+_WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # at the start: "10 min + .."
+_NUMBERS_ONLY = {"float_type", "int_type", "complex_number_type"}
+_ARITHMETIC = re.compile(r"[\d+*/(]")  # in a text that was meant as a number
 _NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[,;\s]+[-+.\deE]+)*+\s*")  # as in "0, 50"
 # a word or expression without quotes after an equals sign, other than true, false or a number
 _UNQUOTED = re.compile(
@@ -47,7 +50,6 @@ _UNQUOTED = re.compile(
 )
 _MOST_WRITTEN = 100  # the longest table that is written out with quotes
 _SEPARATORS = re.compile(r"[,;\s]+")
-_LARGEST_WHOLE = 1e15  # number that is written with all its digits
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -60,8 +62,8 @@ _TRUTHS = {**dict.fromkeys(("yes", "on", "y"), "true"), **dict.fromkeys(("no", "
 _LENGTHS = {"too_short": ("min_length", "at least"), "too_long": ("max_length", "at most")}
 
 
-def mistakes(fault: Fault, model: type[BaseModel], data: Table) -> list[Mistake]:
-    """What is wrong, for users. Several only where a validator found several."""
+def mistakes(fault: Fault, model: type[BaseModel], data: Table, terms: Terms) -> list[Mistake]:
+    """What is wrong, for users. Several only where a validator found several. terms: what numbers refer to."""
     kind, path, context = fault.kinds[0], fault.path, fault.context
     if isinstance(context.get("error"), FieldMistake):
         return [Mistake((*path, *m.path), m.message, m.help, m.column, m.on_key) for m in context["error"].mistakes]
@@ -69,6 +71,8 @@ def mistakes(fault: Fault, model: type[BaseModel], data: Table) -> list[Mistake]
         return [_unknown(fault, model, data)]
     if kind == "missing":
         return [_missing(path, model, data)]
+    if (of_number := _of_number(fault, model, data, terms)) is not None:
+        return [of_number]
     if fault.is_mismatch:
         answer = _expected_word(fault, model, data) or _example(fault, model, data)
         return [_mismatch(fault, field_at(model, data, path), answer)]
@@ -77,8 +81,8 @@ def mistakes(fault: Fault, model: type[BaseModel], data: Table) -> list[Mistake]
     field = field_at(model, data, path)
     description = field.description if field else None
     if kind == "expression_with_unit":
-        whole = _WITH_UNIT.match(str(fault.input))
-        help = _without_unit("numbers stand without a unit", field) if whole else context["help"]
+        first = _WITH_UNIT.match(str(fault.input)) and description
+        help = f"within an expression write the plain number: {_described(field)}" if first else context["help"]
         return [Mistake(path, context["message"], help, context["column"])]
     if kind == "string_pattern_mismatch":
         help = _expected_word(fault, model, data) or description
@@ -91,8 +95,40 @@ def mistakes(fault: Fault, model: type[BaseModel], data: Table) -> list[Mistake]
     return [Mistake(path, message, help, on_key=kind in ("value_error", "assertion_error"))]
 
 
+def _of_number(fault: Fault, model: type[BaseModel], data: Table, terms: Terms) -> Mistake | None:
+    """What is wrong with a text that was meant as a number, if that is known."""
+    text, path = fault.input, fault.path
+    takes_numbers = not _NUMBERS_ONLY.isdisjoint(fault.kinds)
+    if not isinstance(text, str) or not (takes_numbers or fault.kinds[0] == "expression_with_unit"):
+        return None
+    if _reads_as_complex(_as_complex(text)):
+        return None
+    field = field_at(model, data, path)
+    while isinstance(path[-1], int):
+        path = path[:-1]
+    unit = next((unit_of(m, str(path[-1])) for m in models_at(model, data, path[:-1])), PLAIN)
+    try:
+        if takes_numbers:
+            number(text, terms, unit)
+        else:
+            quantity(text, unit, terms.scales)
+    except UnitError as error:
+        return Mistake(fault.path, error.message, _described(field), error.column)
+    except ExpressionError as error:
+        if _ARITHMETIC.search(text) or (terms.constants and not fault.expected):
+            return Mistake(fault.path, error.message, error.help or _described(field), error.column)
+    return None
+
+
+def _as_complex(text: str) -> str:
+    """A text as Python writes complex numbers, if it is one."""
+    return "".join(text.split()).replace("i", "j")
+
+
 def _about_value(fault: Fault, kind: str, context: Context) -> tuple[str, str | None]:
     name, got = key_name(fault.path), _shown(fault.input)
+    if isinstance(fault.input, str) and "got" in context:  # a text without variables
+        got = f"{context['got']:g}"
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
         short = f"{context[key]:g}"
@@ -216,21 +252,10 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
     if isinstance(value, str):
         if "degC" in fault.expected and value.lower().replace("deg", "").strip("°. ") in ("c", "celsius"):
             return 'write "degC"'
-        number = _WITH_UNIT.match(value)
-        if number and not set(fault.kinds).isdisjoint(("float_type", "int_type")):
-            return _without_unit("numbers stand without a unit and without quotes", field)
         close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
         if close:
             return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"
-        if _reads_as_number(value) and not set(fault.kinds).isdisjoint(
-            ("float_type", "int_type", "complex_number_type")
-        ):
-            return "numbers stand without quotes"
-        worth = _worth(value)
-        if worth is not None and {"float_type", "int_type"} & set(fault.kinds):
-            return f"this key takes no arithmetic: write {worth}"
-        near = "".join(value.split()).replace("i", "j")
-        if "complex_number_type" in fault.kinds and _reads_as_number(near, complex):
+        if "complex_number_type" in fault.kinds and _reads_as_complex(near := _as_complex(value)):
             return f'write "{near}"'
         truth = _TRUTHS.get(value.lower(), value.lower())
         if truth in ("true", "false") and "bool_type" in fault.kinds:
@@ -276,25 +301,14 @@ def _no_table(value: Table, field: FieldInfo) -> str:
     return f"this key takes {forms} only{file}{lines if 't' in variables else ''}"
 
 
-def _worth(text: str) -> str | None:
-    """The value of a text that is arithmetic of numbers alone, as one writes it; None for any other text."""
+def _described(field: FieldInfo | None) -> str | None:
+    """What a key means, without words on when it is needed."""
+    return _NEEDED.sub("", field.description) if field and field.description else None
+
+
+def _reads_as_complex(text: str) -> bool:
     try:
-        value = float(Expression.parse(text, ())())
-    except (ExpressionError, ArithmeticError):
-        return None
-    if not math.isfinite(value):
-        return None
-    return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_WHOLE else f"{value:.6g}"
-
-
-def _without_unit(how: str, field: FieldInfo | None) -> str:
-    """How a number with a unit is written, and in which unit the key is taken."""
-    return f"{how}: {_NEEDED.sub('', field.description)}" if field and field.description else how
-
-
-def _reads_as_number(text: str, kind: type[float] | type[complex] = float) -> bool:
-    try:
-        kind(text)
+        complex(text)
     except ValueError:
         return False
     return True

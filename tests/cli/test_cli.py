@@ -388,7 +388,7 @@ def test_schema_describes_what_is_shipped(cli: Call) -> None:
         ("grid", "nx", 0),
         ("grid", "nz", 3),
         ("material", "density", -1.0),
-        ("time", "end", "x"),
+        ("time", "end", [1.0]),
     ]:
         wrong = heat | {table: heat[table] | {key: value}}
         assert list(faults(wrong, schema, schema)), f"{table}.{key} = {value!r}"

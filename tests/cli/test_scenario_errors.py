@@ -331,23 +331,20 @@ def test_an_option_of_a_command_is_shown_as_it_was_given(tmp_path, monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("key", "text", "help"),
+    ("key", "text", "said"),
     [
-        ("grid.lx", "2*pi", "write 6.28319"),
-        ("time.end", "10*365*86400", "write 315360000"),
-        ("grid.nx", "2**5", "write 32"),
-        ("time.end", "1/0", None),
-        ("time.end", "soon", None),
+        ("time.end", "1/0", "`/` by 0 has no value"),
+        ("time.end", "1e300*1e300", "has no finite value"),
+        ("grid.nx", "2**5/3", "must be a whole number, got 10.66"),
+        ("time.end", "soon", 'must be a number, got "soon"'),
+        ("time.end", "2*pi*w", "unknown name `w`"),
     ],
 )
-def test_arithmetic_in_place_of_a_number_is_answered_with_what_it_comes_to(
-    tmp_path: Path, key: str, text: str, help: str | None
-) -> None:
+def test_arithmetic_without_a_number_as_its_result(tmp_path: Path, key: str, text: str, said: str) -> None:
     (tmp_path / "s.toml").write_text(HEAT, encoding="utf-8")
     with pytest.raises(ScenarioError) as caught:
         load(tmp_path / "s.toml", [f'{key}="{text}"'])
-    assert ("takes no arithmetic" in str(caught.value)) == (help is not None)
-    assert (help or "") in str(caught.value)
+    assert said in str(caught.value)
 
 
 def test_a_directory_is_answered_with_the_scenarios_in_it(tmp_path):

@@ -13,6 +13,7 @@ from simsuite.scenario.gbm.piecewise import PIECES, Rate, Volatility
 from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.schedule import Schedule
 from simsuite.scenario.types import Name, mistake
+from simsuite.scenario.units import PER_YEAR, SHARE, YEARS, Unit
 
 # the largest spot or strike: prices beyond 1e150 count as overflown, since their squares would overflow
 LARGEST_PRICE = 1e100
@@ -26,6 +27,7 @@ _CASH_OR_PROPORTION = "give either cash, in units of price, or proportion, of th
 class Dividend(Section):
     """Paid once: from then on the price is lower by that much."""
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {"time": YEARS, "proportion": SHARE}
     expected_keys: ClassVar[Mapping[str, str]] = {
         "date": "did you mean `time`?",
         "amount": "did you mean `cash`?",
@@ -54,6 +56,7 @@ class Jumps(Section):
     normal number. They are compensated: the expected growth of the price is the same as without.
     """
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {"intensity": PER_YEAR}
     expected_keys: ClassVar[Mapping[str, str]] = {
         "lambda": "did you mean `intensity`?",
         "mu": "did you mean `mean`?",
@@ -68,6 +71,8 @@ class Jumps(Section):
 
 
 class Asset(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"volatility": SHARE, "dividend_yield": PER_YEAR}
+
     name: Name | None = Field(None, description='name in results and options (default: "A", "B", .. in order)')
     spot: Price = Field(description="price at time 0; its currency is the unit of all prices")
     volatility: Volatility = Field(description=f"sigma, 1/sqrt(year); 0.2 means 20 %; {PIECES}")

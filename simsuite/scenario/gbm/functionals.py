@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from simsuite.expressions import Expression, ExpressionError
 
@@ -13,8 +13,9 @@ FUNCTIONALS = ("last", "mean", "geomean", "min", "max")
 _APPLIED = rf"\b(?:{'|'.join(FUNCTIONALS)})\(\s*"  # a functional, to be followed by the name of an asset
 
 
-def parse_payoff(text: str, assets: Sequence[str]) -> Expression:
-    """The expression in variables such as ``"mean(A)"`` for all assets whose names can stand in one.
+def parse_payoff(text: str, assets: Sequence[str], constants: Mapping[str, float]) -> Expression:
+    """The expression in variables such as ``"mean(A)"`` for all assets whose names can stand in one, and in named
+    constants.
 
     Raises `ExpressionError`.
     """
@@ -22,7 +23,7 @@ def parse_payoff(text: str, assets: Sequence[str]) -> Expression:
     _check_names(text, assets)
     variables = tuple(f"{functional}({name})" for name in usable for functional in FUNCTIONALS)
     try:
-        return Expression.parse(text, variables)
+        return Expression.parse(text, variables, constants)
     except ExpressionError as error:
         word = re.match(r"\w*", text[error.column :])
         raise ExpressionError(error.message, error.column, _help(word[0] if word else "", error, usable)) from None

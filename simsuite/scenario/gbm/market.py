@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -12,6 +13,7 @@ from simsuite.scenario.common import FieldMistake, Section
 from simsuite.scenario.gbm.correlation import as_toml, is_definite, nearest_in_digits, smallest_eigenvalue
 from simsuite.scenario.gbm.piecewise import PIECES, Rate
 from simsuite.scenario.types import mistake
+from simsuite.scenario.units import PER_YEAR, Unit
 from simsuite.words import counted
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ _MOST_OFFERED = 24  # the most rows of a matrix that a message shows
 
 
 class Market(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"rate": PER_YEAR, "drift": PER_YEAR}
+
     rate: Rate = Field(description=f"interest rate, continuously compounded, 1/year; 0.05 means 5 %; {PIECES}")
     drift: Rate | None = Field(
         None,

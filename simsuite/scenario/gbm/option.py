@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from simsuite.errors import Mistake
-from simsuite.expressions import ExpressionError
+from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.common import Count, Positive
 from simsuite.scenario.gbm.asset import LARGEST_PRICE, Asset, Price
 from simsuite.scenario.gbm.contract import (
@@ -25,7 +25,9 @@ from simsuite.scenario.gbm.contract import (
 from simsuite.scenario.gbm.functionals import parse_payoff
 from simsuite.scenario.gbm.output import increasing
 from simsuite.scenario.gbm.time import Time
+from simsuite.scenario.numbers import terms_of
 from simsuite.scenario.types import mistake
+from simsuite.scenario.units import YEARS, Unit
 from simsuite.words import counted
 
 Weight: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
@@ -45,6 +47,8 @@ class Digital(OnOne):
 
 
 class Asian(OnOne):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"fixings": YEARS}
+
     style: Literal["asian"] = Field(description="pays at the end, by the mean of prices at fixing dates")
     payoff: Payoff = Field(description="call: max(mean - strike, 0); put: max(strike - mean, 0)")
     strike: Strike = Field(description=STRIKE)
@@ -194,10 +198,20 @@ class Formula(Contract):
         description="what it pays, an expression in last(A), mean(A), geomean(A), min(A), max(A) of any assets A: "
         "price at the end, both means over all steps, least and largest price with the spot among them"
     )
+    _constants: Mapping[str, float] = PrivateAttr(default_factory=dict)  # of the scenario
+
+    @model_validator(mode="after")
+    def _keep_constants(self, info: ValidationInfo) -> Formula:
+        self._constants = terms_of(info.context).constants
+        return self
+
+    def pays(self, names: Sequence[str]) -> Expression:
+        """What it pays, in variables such as ``"mean(A)"`` of assets of these names. Raises `ExpressionError`."""
+        return parse_payoff(self.value, names, self._constants)
 
     def mistakes(self, assets: Sequence[Asset], names: Sequence[str], time: Time) -> Iterator[Mistake]:
         try:
-            parse_payoff(self.value, names)
+            self.pays(names)
         except ExpressionError as error:
             yield Mistake(("value",), error.message, error.help, error.column)
 

@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import AnyRun, FieldMistake, Section, frame_mistakes
+from simsuite.scenario.constants import Constants
 from simsuite.scenario.gbm.asset import Asset, dividend_mistakes
-from simsuite.scenario.gbm.functionals import parse_payoff
 from simsuite.scenario.gbm.market import Market
 from simsuite.scenario.gbm.option import Formula, Option
 from simsuite.scenario.gbm.option_mistakes import option_mistakes
@@ -33,6 +33,7 @@ class GbmRun(AnyRun):
 class GbmScenario(Section):
     solver: Literal["gbm"] = Field(description="the equation: dS/S = (r - q) dt + σ dW for every asset")
     title: Title = Field("", description="what is simulated, in words")
+    constants: Constants
     run: GbmRun = Field(default_factory=GbmRun, description="device, arithmetic and seed")
     market: Market = Field(description="what all assets share")
     asset: Annotated[list[Asset], Field(min_length=1)] = Field(description="the prices that are simulated")
@@ -58,7 +59,7 @@ class GbmScenario(Section):
 
     def payoff(self, option: Formula) -> Expression:
         """What an option pays, in variables such as ``"mean(A)"``."""
-        return parse_payoff(option.value, self.asset_names)
+        return option.pays(self.asset_names)
 
     @model_validator(mode="after")
     def _check(self) -> GbmScenario:

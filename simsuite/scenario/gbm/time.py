@@ -9,12 +9,14 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from simsuite.scenario.common import Positive, Section, Steps
+from simsuite.scenario.units import YEARS, Unit
 from simsuite.words import measured
 
 _ROUNDING = 1e-9  # a date may be beyond the end by this share of the whole time
 
 
 class Time(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"end": YEARS}
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "scheme": {
             **dict.fromkeys(("eulermaruyama", "em", "maruyama"), 'write "euler", which is Euler-Maruyama'),

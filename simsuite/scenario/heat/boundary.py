@@ -14,6 +14,7 @@ from simsuite.expressions import Expression
 from simsuite.scenario.common import FieldMistake, NonNegative, Positive, Section
 from simsuite.scenario.heat import foreign
 from simsuite.scenario.types import NumberOrExpression
+from simsuite.scenario.units import FLUX, LENGTH, SHARE, TEMPERATURE, TRANSFER, Unit
 
 EDGES = ("left", "right", "bottom", "top")
 TOLERANCE = 1e-9  # the most, as a share of an edge's length, by which ends of neighbouring pieces may differ
@@ -45,6 +46,7 @@ _KINDS = {
 class Piece(Section):
     """What conditions of all kinds can say."""
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {"from": LENGTH, "to": LENGTH}
     expected_keys: ClassVar[Mapping[str, str]] = foreign.PIECE
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"kind": _KINDS}
 
@@ -57,6 +59,7 @@ class Piece(Section):
 
 
 class Temperature(Piece):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"value": TEMPERATURE}
     expected_keys: ClassVar[Mapping[str, str]] = {**foreign.PIECE, **foreign.HELD}
 
     kind: Literal["temperature"] = Field(description="the edge is held at a temperature")
@@ -67,6 +70,7 @@ class Temperature(Piece):
 
 
 class Flux(Piece):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"value": FLUX}
     expected_keys: ClassVar[Mapping[str, str]] = {**foreign.PIECE, **foreign.FLUX}
 
     kind: Literal["flux"] = Field(description="a given heat flux enters through the edge")
@@ -81,6 +85,7 @@ class Insulated(Piece):
 
 
 class Convection(Piece):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"h": TRANSFER, "ambient": TEMPERATURE}
     expected_keys: ClassVar[Mapping[str, str]] = {**foreign.PIECE, **foreign.CONVECTION}
 
     kind: Literal["convection"] = Field(
@@ -100,6 +105,7 @@ class Convection(Piece):
 class Radiation(Piece):
     """σε(ambient⁴ − T⁴) into the domain: temperatures are absolute, K."""
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {"emissivity": SHARE, "ambient": TEMPERATURE}
     expected_keys: ClassVar[Mapping[str, str]] = {**foreign.PIECE, **foreign.RADIATION}
 
     kind: Literal["radiation"] = Field(

@@ -14,6 +14,7 @@ from simsuite.scenario.common import Positive, Section
 from simsuite.scenario.heat import foreign
 from simsuite.scenario.similar_names import IMAGES
 from simsuite.scenario.types import FileName, FileRef, NumberOrExpression, mistake
+from simsuite.scenario.units import CONDUCTIVITY, DENSITY, DIFFUSIVITY, SPECIFIC_HEAT, Unit
 
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _GREY = re.compile(r"\d{1,3}")
@@ -118,6 +119,12 @@ _PAIR = _FORMS.format(", T") + "; [along x, along y] if orthotropic"
 class MaterialKeys(Section):
     """What `[material]` and a `[[region]]` can say of a material."""
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {
+        "diffusivity": DIFFUSIVITY,
+        "conductivity": CONDUCTIVITY,
+        "density": DENSITY,
+        "specific_heat": SPECIFIC_HEAT,
+    }
     expected_keys: ClassVar[Mapping[str, str]] = foreign.MATERIAL
 
     diffusivity: Conducting | None = Field(

@@ -14,6 +14,7 @@ from simsuite.expressions import Expression
 from simsuite.scenario.common import Positive
 from simsuite.scenario.heat.material import MATERIAL_KEYS, THREE, Material, MaterialKeys, Part, array_or_image
 from simsuite.scenario.types import FileName, NumberOrExpression, mistake
+from simsuite.scenario.units import LENGTH, TEMPERATURE, Unit
 
 
 def _ascending(interval: list[float]) -> list[float]:
@@ -34,6 +35,7 @@ Held: TypeAlias = Annotated[
 class RegionKeys(MaterialKeys):
     """What regions of all shapes can say."""
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {"temperature": TEMPERATURE}
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "shape": {
             **dict.fromkeys(("square", "box", "rect"), 'write "rectangle", with x = [from, to], y = [from, to]'),
@@ -64,6 +66,8 @@ class RegionKeys(MaterialKeys):
 
 
 class Rectangle(RegionKeys):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"x": LENGTH, "y": LENGTH}
+
     shape: Literal["rectangle"] = Field(description="all between two x and two y")
     x: Interval = Field(description="from where to where: [from, to], m from the left edge")
     y: Interval = Field(description="from where to where: [from, to], m from the bottom edge")
@@ -74,6 +78,8 @@ class Rectangle(RegionKeys):
 
 
 class Circle(RegionKeys):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"center": LENGTH, "radius": LENGTH}
+
     shape: Literal["circle"] = Field(description="all within a distance of a point")
     center: Pair = Field(description="where its centre is: [x, y], m from the left and bottom edges")
     radius: Positive = Field(description="distance of its edge from its centre, m")
@@ -85,6 +91,8 @@ class Circle(RegionKeys):
 
 
 class Polygon(RegionKeys):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"points": LENGTH}
+
     shape: Literal["polygon"] = Field(description="all inside a polygon")
     points: Annotated[list[Pair], Field(min_length=3)] = Field(
         description="its corners in order, [[x, y], ..], m from the left and bottom edges"

@@ -11,6 +11,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import AnyRun, FieldMistake, Output, Positive, Section
+from simsuite.scenario.constants import Constants
 from simsuite.scenario.heat import foreign
 from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, Radiation, derived_keys, fixes_level
 from simsuite.scenario.heat.material import HOW, Material
@@ -20,12 +21,14 @@ from simsuite.scenario.heat.source import Source, source_mistakes, source_names
 from simsuite.scenario.heat.time import Time
 from simsuite.scenario.spans import Table
 from simsuite.scenario.types import FileRef, Name, NumberOrExpression, Title, mistake
+from simsuite.scenario.units import DIFFERENCE, LENGTH, TEMPERATURE, Unit
 
 _DERIVED = "follows from the manufactured solution"
 MOST_CELLS = 1 << 18  # the most cells along an axis: what the grid of a CUDA launch can hold
 
 
 class Grid(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"lx": LENGTH, "ly": LENGTH}
     expected_keys: ClassVar[Mapping[str, str]] = foreign.GRID
     nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along x")
     ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along y; 1 for a rod")
@@ -37,6 +40,7 @@ _AT_TIME_0 = tuple((name, "the state at time 0 is a number or an expression in x
 
 
 class Initial(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"temperature": TEMPERATURE}
     expected_keys: ClassVar[Mapping[str, str]] = foreign.INITIAL
 
     temperature: Annotated[Expression, NumberOrExpression("x", "y", notes=_AT_TIME_0)] | FileRef = Field(
@@ -47,6 +51,12 @@ class Initial(Section):
 
 
 class Probe(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {
+        "x": LENGTH,
+        "y": LENGTH,
+        "expected": TEMPERATURE,
+        "within": DIFFERENCE,
+    }
     expected_keys: ClassVar[Mapping[str, str]] = foreign.PROBE
 
     name: Name = Field(description="its name in the results")
@@ -110,6 +120,7 @@ class HeatScenario(Section):
         description="of all temperatures, in the scenario and in the results: K, or degC for °C; edges that radiate "
         "need K",
     )
+    constants: Constants
     run: HeatRun = Field(HeatRun(), description="device and arithmetic")
     grid: Grid = Field(description="the rectangle and its cells")
     material: Material = Field(description="of what: diffusivity, or conductivity, density and specific_heat")

@@ -11,6 +11,7 @@ from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import Section
 from simsuite.scenario.types import NumberOrExpression, mistake
+from simsuite.scenario.units import HEAT_DENSITY, Unit
 
 
 def _identifier(name: str) -> str:
@@ -32,6 +33,7 @@ _NO_SHAPE = (
 
 
 class Source(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"power": HEAT_DENSITY}
     expected_keys: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("shape", "region"), _NO_SHAPE),
         **dict.fromkeys(("x", "y", "center", "radius", "points"), f"goes into the expression, such as {_CIRCLE}"),

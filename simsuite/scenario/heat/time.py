@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from simsuite.errors import Mistake
 from simsuite.scenario.common import FieldMistake, NonNegative, Positive, Section
 from simsuite.scenario.heat import foreign
+from simsuite.scenario.units import HEATING_RATE, SECONDS, Unit
 
 _END = "add end = .., the time at which the run ends, s; or steady = true, for the steady state without any steps"
 _IMPLICIT = 'write "adi", which is implicit and of second order, or "auto", which takes what is fastest'
@@ -32,6 +33,7 @@ else:
 
 
 class Time(Section):
+    measured_in: ClassVar[Mapping[str, Unit]] = {"end": SECONDS, "dt": SECONDS, "steady_tolerance": HEATING_RATE}
     expected_keys: ClassVar[Mapping[str, str]] = foreign.TIME
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "stepper": {

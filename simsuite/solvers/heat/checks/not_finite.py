@@ -127,7 +127,7 @@ def not_finite_mistakes(scenario: HeatScenario, made: Discretisation) -> list[Mi
 def not_finite_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """A sentence for each datum that is not finite at some time, but is no mistake in `not_finite_mistakes`."""
     return [
-        f"{one.name} is {one.text}: a run whose steps come to that moment ends there with NaN; {one.help}"
+        f"{one.name} is {one.text}: a run whose steps come to that moment may end there with NaN; {one.help}"
         for one in not_finite(scenario, made)
     ]
 
