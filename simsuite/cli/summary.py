@@ -25,6 +25,8 @@ _AT_EACH_END = 6  # how many lines at each end of a section are kept, at least, 
 UNIT_NAMES = {
     "degC": "°C",
     "J m-1": "J per metre of depth",
+    "K m3": "K·m³, as ρc counts as 1",
+    "K m3 s-1": "K·m³/s, as ρc counts as 1",
     "K m2": "K·m², as ρc counts as 1",
     "W m-1": "W per metre of depth",
     "K m2 s-1": "K·m²/s, as ρc counts as 1",
@@ -161,6 +163,8 @@ def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) ->
     rows.append(_row("source", energy["source"], f"{'arises' if steady else 'arose'} in sources"))
     if len(energy.get("sources", {})) > 1:
         rows += [_row(name, value, indent="      ") for name, value in energy["sources"].items()]
+    if "surface" in energy:
+        rows.append(_row("surface", energy["surface"], f"{'comes' if steady else 'came'} in through the faces"))
     if "held" in energy:
         rows.append(_row("held", energy["held"], f"{'comes' if steady else 'came'} in from held regions"))
     rows.append(_row("residual", energy["residual"], "what is left: rounding, if it is small"))

@@ -91,6 +91,7 @@ SPECIFIC_HEAT = Unit("J/(kg*K)")
 FLUX = Unit("W/m**2", "K*m/s")
 TRANSFER = Unit("W/(m**2*K)", "m/s")
 HEAT_DENSITY = Unit("W/m**3", "K/s")
+WATTS = Unit("W")
 HEATING_RATE = Unit("K/s")
 SHARE = Unit("dimensionless")
 PLAIN = SHARE  # numbers of keys that have no unit; per cent are taken

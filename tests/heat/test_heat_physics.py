@@ -129,7 +129,7 @@ def test_every_entry_of_the_ledger(heat: Callable, backend: Backend, tmp_path: P
     *flows, held = state[cells:-1]
     energy = problem.energy.of(observed)
     entries = [energy[edge] for edge in heat_plates.EDGES]
-    entries += [energy[f"source_{name}"] for name in problem.energy.sources]
+    entries += [energy[name] for name in problem.energy.sources]
     assert np.allclose(entries, flows, rtol=1e-11, atol=1e-11 * np.abs(state[cells:-1]).max())
     assert energy.get("held", 0.0) == pytest.approx(held, rel=1e-11, abs=1e-11 * np.abs(flows).max())
 

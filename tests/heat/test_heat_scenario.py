@@ -211,8 +211,8 @@ def test_pieces_may_miss_each_other_by_rounding_only(tmp_path: Path) -> None:
 
 
 def test_names_of_sources(tmp_path: Path) -> None:
-    assert scenario(tmp_path, FULL).model.source_names == ("source1", "laser_1")
-    assert scenario(tmp_path, PLAIN).model.source_names == ()
+    assert [each.name for each in scenario(tmp_path, FULL).model.heating] == ["source1", "laser_1"]
+    assert scenario(tmp_path, PLAIN).model.heating == ()
 
 
 def test_what_is_derived_is_not_written(tmp_path: Path) -> None:

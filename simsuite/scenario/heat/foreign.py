@@ -27,7 +27,8 @@ GRID = _answers(
     ("height", "write `ly`, in m"),
     ("n N cells resolution shape", "write `nx` and `ny`, the numbers of cells along x and along y"),
     ("L size side", "write `lx` and `ly`, in m"),
-    ("nz lz dz", "plates are in x and y only"),
+    ("lz dz depth height_z", "write `thickness`, in m"),
+    ("nz", "plates are in x and y only: temperatures are the same through their thickness"),
 )
 TIME = _answers(
     ("duration t_end tend stop t_max tmax t_final final_time end_time", "write `end`, in s"),

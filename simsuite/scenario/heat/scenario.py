@@ -14,26 +14,33 @@ from simsuite.scenario.common import AnyRun, FieldMistake, Output, Positive, Sec
 from simsuite.scenario.constants import Constants
 from simsuite.scenario.heat import foreign
 from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, Radiation, derived_keys, fixes_level
+from simsuite.scenario.heat.heating import Heating, heating
 from simsuite.scenario.heat.material import HOW, Material
 from simsuite.scenario.heat.region import Region, region_mistakes
 from simsuite.scenario.heat.sound_parts import sound_parts
-from simsuite.scenario.heat.source import Source, source_mistakes, source_names
+from simsuite.scenario.heat.source import AnySource, source_mistakes
+from simsuite.scenario.heat.surface import Surface
 from simsuite.scenario.heat.time import Time
 from simsuite.scenario.spans import Table
 from simsuite.scenario.types import FileRef, Name, NumberOrExpression, Title, mistake
 from simsuite.scenario.units import DIFFERENCE, LENGTH, TEMPERATURE, Unit
 
+_ABSOLUTE = 'radiation goes by the fourth power of absolute temperatures, but units = "degC" says that all are in °C'
+_IN_KELVIN = 'write units = "K" and all temperatures in K, 273.15 more than in °C'
 _DERIVED = "follows from the manufactured solution"
 MOST_CELLS = 1 << 18  # the most cells along an axis: what the grid of a CUDA launch can hold
 
 
 class Grid(Section):
-    measured_in: ClassVar[Mapping[str, Unit]] = {"lx": LENGTH, "ly": LENGTH}
+    measured_in: ClassVar[Mapping[str, Unit]] = dict.fromkeys(("lx", "ly", "thickness"), LENGTH)
     expected_keys: ClassVar[Mapping[str, str]] = foreign.GRID
     nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along x")
     ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along y; 1 for a rod")
     lx: Positive = Field(1.0, description="width of the rectangle, m")
     ly: Positive = Field(1.0, description="height of the rectangle, m")
+    thickness: Positive | None = Field(
+        None, description="of the plate, m: energies are then in J in place of J per metre of depth"
+    )
 
 
 _AT_TIME_0 = tuple((name, "the state at time 0 is a number or an expression in x and y") for name in ("T", "t"))
@@ -129,7 +136,8 @@ class HeatScenario(Section):
     )
     initial: Initial = Field(Initial(), description="the state at time 0")
     boundary: Boundary = Field(Boundary(), description="what happens at the four edges")
-    source: list[Source] = Field(default_factory=list, description="heat that arises in the domain; all add up")
+    source: list[AnySource] = Field(default_factory=list, description="heat that arises in the domain; all add up")
+    surface: Surface | None = Field(None, description="heat that goes through the faces of a thin plate")
     probe: list[Probe] = Field(default_factory=list, description="points whose temperature is recorded")
     time: Time = Field(description="end (s) at least, or steady = true; and by what method")
     reference: Reference | None = Field(None, description="what the result is compared with")
@@ -140,7 +148,9 @@ class HeatScenario(Section):
         g = self.grid
         found = self._probe_mistakes()
         found += region_mistakes(self.region, self.material, g.lx, g.ly)
-        found += source_mistakes(self.source)
+        thick = g.thickness is not None
+        found += source_mistakes(self.source, g.lx, g.ly, thick=thick, alone=self.material.alone)
+        found += self._surface_mistakes()
         found += self.boundary.pair_mistakes()
         for edge in EDGES:
             found += self.boundary.coverage_mistakes(edge, self.edge_length(edge))
@@ -171,6 +181,15 @@ class HeatScenario(Section):
         return "°C" if self.units == "degC" else "K"
 
     @property
+    def unit_of_heat(self) -> str:
+        """The unit of the ledger: that of heat, of a steady state that of power, per metre of depth unless the
+        thickness is given; with ρc counted as 1 where the diffusivity alone is."""
+        depth = " m-1" if self.grid.thickness is None else ""
+        if self.material.alone:
+            return ("K m2" if depth else "K m3") + " s-1" * self.time.steady
+        return ("W" if self.time.steady else "J") + depth
+
+    @property
     def written_out(self) -> bool:
         """Whether every key stands in the file, defaults too, as in the scenario that a run keeps: nobody has chosen
         these."""
@@ -192,9 +211,9 @@ class HeatScenario(Section):
         return self.reference is not None and self.reference.manufactured
 
     @property
-    def source_names(self) -> tuple[str, ...]:
-        """The name of each source."""
-        return source_names(self.source)
+    def heating(self) -> tuple[Heating, ...]:
+        """All that heats the plate: its sources, and what comes in through its faces."""
+        return heating(self)
 
     def edge_length(self, edge: str) -> float:
         """The length of one of `EDGES`, in m."""
@@ -248,16 +267,32 @@ class HeatScenario(Section):
 
     def _absolute_mistakes(self) -> list[Mistake]:
         """Mistakes where something needs absolute temperatures although they are in °C."""
-        message = (
-            'radiation goes by the fourth power of absolute temperatures, but units = "degC" says that all are in °C'
-        )
-        help = 'write units = "K" and all temperatures in K, 273.15 more than in °C'
         return [
-            Mistake((*path, "kind"), message, help)
+            Mistake((*path, "kind"), _ABSOLUTE, _IN_KELVIN)
             for edge in EDGES
             for path, condition in self.boundary.conditions(edge)
             if isinstance(condition, Radiation)
         ]
+
+    def _surface_mistakes(self) -> list[Mistake]:
+        """Mistakes where the faces do not go with the rest."""
+        if self.surface is None:
+            return []
+        found = []
+        if self.grid.thickness is None:
+            message, help = "how thick the plate between the faces is, is not given", "add thickness = .. to [grid], m"
+            found.append(Mistake(("surface",), message, help, on_key=True))
+        if self.manufactured:
+            message = "a manufactured solution has its own source of heat: it cannot have faces"
+            help = "leave [surface] out, or set manufactured = false in [reference]"
+            found.append(Mistake(("surface",), message, help, on_key=True))
+        if self.surface.emissivity is not None and self.units == "degC":
+            found.append(Mistake(("surface", "emissivity"), _ABSOLUTE, _IN_KELVIN, on_key=True))
+        if self.surface.emissivity is not None and self.material.alone:
+            message = "radiation needs to know what heat does to the material, of which only the diffusivity is given"
+            help = "give conductivity, density and specific_heat"
+            found.append(Mistake(("surface", "emissivity"), message, help, on_key=True))
+        return found
 
     def _compensated_mistakes(self) -> list[Mistake]:
         """Mistakes where compensated steps are asked for that do not exist."""
@@ -275,12 +310,19 @@ class HeatScenario(Section):
     def _steady_mistakes(self) -> list[Mistake]:
         """Mistakes that keep a steady state from existing or from being the only one."""
         named: list[tuple[tuple[str | int, ...], object]] = []
+        timed: list[Mistake] = []
         conditions = [item for edge in EDGES for item in self.boundary.conditions(edge)]
         for path, condition in conditions:
             named += [((*path, key), getattr(condition, key)) for key in type(condition).model_fields]
-        named += [(("source", i, "power"), source.power) for i, source in enumerate(self.source)]
+        for i, source in enumerate(self.source):
+            named += [(("source", i, key), getattr(source, key)) for key in ("power", "watts")]
+            if source.on is not None:
+                message, help = "a steady state has no times", "leave on out, or set steady = false in [time]"
+                timed.append(Mistake(("source", i, "on"), message, help, on_key=True))
+        if self.surface is not None:
+            named += [(("surface", key), getattr(self.surface, key)) for key in ("h", "ambient", "emissivity")]
         named += [(("reference", "temperature"), self.reference.temperature)] if self.reference else []
-        found = [
+        found = timed + [
             Mistake(
                 path,
                 "must not depend on t: the state is steady",
@@ -290,7 +332,7 @@ class HeatScenario(Section):
             if isinstance(value, Expression) and value.depends_on("t")
         ]
         held = any(region.temperature is not None for region in self.region)
-        fed_back = any(source.power.depends_on("T") for source in self.source)
+        fed_back = any(each.power.depends_on("T") for each in self.heating)
         if not (held or fed_back or any(fixes_level(condition) for _, condition in conditions)):
             message = "a steady state is not determined: there is none if more heat comes in than goes out, or less, "
             message += "and else any constant can be added to it"

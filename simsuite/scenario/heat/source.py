@@ -1,17 +1,22 @@
-"""`[[source]]`: heat that arises in the domain."""
+"""`[[source]]`: heat that arises in the domain, everywhere or in a shape, always or at times."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Annotated, ClassVar, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import Section
+from simsuite.scenario.common import FieldMistake, NonNegative, Positive, Section
+from simsuite.scenario.heat.shapes import OTHER_SHAPES, CircleShape, PolygonShape, RectangleShape
 from simsuite.scenario.types import NumberOrExpression, mistake
-from simsuite.scenario.units import HEAT_DENSITY, Unit
+from simsuite.scenario.units import HEAT_DENSITY, SECONDS, WATTS, Unit
+
+MOST_CORNERS = 60  # of a polygon: each is some 40 parts of the expression that the source becomes
+SURFACE = "surface"  # what the heat through the faces is called in the results
 
 
 def _identifier(name: str) -> str:
@@ -22,46 +27,146 @@ def _identifier(name: str) -> str:
 
 
 SourceName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_identifier)]
+Times: TypeAlias = Annotated[list[NonNegative], Field(min_length=1, max_length=2)]
+
+_ONLY_TIME = tuple((name, "watts are of the whole source: write a number or an expression in t") for name in "xyT")
 
 
-_CIRCLE = 'power = "1e6*(hypot(x - 0.5, y - 0.5) < 0.1)"'
-_NO_SHAPE = (
-    "a source is where its power is not 0: multiply it by comparisons, for a rectangle\n"
-    'power = "1e6*(x > 0.1)*(x < 0.2)*(y > 0.1)*(y < 0.3)"\n'
-    f"and for a circle {_CIRCLE}"
-)
+class SourceKeys(Section):
+    """What sources everywhere and in a shape can say."""
 
-
-class Source(Section):
-    measured_in: ClassVar[Mapping[str, Unit]] = {"power": HEAT_DENSITY}
     expected_keys: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("shape", "region"), _NO_SHAPE),
-        **dict.fromkeys(("x", "y", "center", "radius", "points"), f"goes into the expression, such as {_CIRCLE}"),
-        **dict.fromkeys(("value", "heat", "q", "rate"), "W/m³ are given as power = .."),
-        **dict.fromkeys(
-            ("total", "total_power", "watts", "W"),
-            "write power = .., in W/m³: the heat for each metre of depth, W/m, over the area where it arises, m²",
-        ),
+        **dict.fromkeys(("region",), "write shape, with its keys, as a [[region]] has"),
+        **dict.fromkeys(("value", "heat", "q", "rate"), "W/m³ are given as power = .., and W as watts = .."),
+        **dict.fromkeys(("total", "total_power", "W"), "write watts = .., W in all"),
+        **dict.fromkeys(("from", "start", "begin", "switch", "times"), "write on = [[from, to], ..], s"),
     }
-    power: Annotated[Expression, NumberOrExpression("x", "y", "t", "T")] = Field(
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "shape": {
+            **OTHER_SHAPES,
+            **dict.fromkeys(("triangle", "ellipse", "ring"), 'write "polygon", with points'),
+            **dict.fromkeys(("image", "picture", "array", "file"), "sources have no shapes from files: see `polygon`"),
+        }
+    }
+    measured_in: ClassVar[Mapping[str, Unit]] = {
+        "power": HEAT_DENSITY,
+        "watts": WATTS,
+        **dict.fromkeys(("on", "ramp"), SECONDS),
+    }
+
+    power: Annotated[Expression, NumberOrExpression("x", "y", "t", "T")] | None = Field(
+        None,
         description="heat that arises, W/m³ (K/s if [material] gives the diffusivity alone); number or expression in "
-        "x, y, t, T"
+        "x, y, t, T",
+    )
+    watts: Annotated[Expression, NumberOrExpression("t", notes=_ONLY_TIME)] | None = Field(
+        None,
+        description="heat that arises in all, W, in place of power: spread evenly over the cells of the source; number "
+        "or expression in t; needs thickness in [grid]",
+    )
+    on: Annotated[list[Times], Field(min_length=1, max_length=1000)] | None = Field(
+        None,
+        description="when it acts, s: [[from, to], ..], or [[from]] for the rest of the run (default: all the time)",
+    )
+    ramp: Positive | None = Field(
+        None, description="how long it takes to reach its power, in a straight line, from each from and to of on, s"
     )
     name: SourceName | None = Field(None, description="its name in the results (default source1, source2, ..)")
 
+    @model_validator(mode="after")
+    def _check(self) -> SourceKeys:
+        found = [*self._power_mistakes(), *self._time_mistakes()]
+        if found:
+            raise FieldMistake(*found)
+        return self
 
-def source_names(sources: list[Source]) -> tuple[str, ...]:
+    def _power_mistakes(self) -> Iterator[Mistake]:
+        if self.power is None and self.watts is None:
+            yield Mistake(("power",), "missing key `power` in [[source]]", "W/m³; or watts = .., W in all")
+        if self.power is not None and self.watts is not None:
+            yield Mistake(("watts",), "`power` and `watts` exclude each other", "keep one of them", on_key=True)
+        if self.name == SURFACE:
+            yield Mistake(("name",), f"`{SURFACE}` is the name of the heat that [surface] brings", "take another name")
+
+    def _time_mistakes(self) -> Iterator[Mistake]:
+        if self.on is None:
+            if self.ramp is not None:
+                help = "add on = [[from, to], ..]"
+                yield Mistake(("ramp",), "there is no `on` that it belongs to", help, on_key=True)
+            return
+        for i, times in enumerate(self.on):
+            if len(times) == 1 and i < len(self.on) - 1:
+                yield Mistake(("on", i), "has no end, but others come after it", "write [from, to]")
+            elif len(times) == 2 and not times[0] < times[1]:
+                message = f"must go upwards, but {times[0]:g} is not less than {times[1]:g}"
+                yield Mistake(("on", i), message, "write [from, to]")
+            elif len(times) == 2 and self.ramp is not None and times[1] - times[0] < self.ramp * (1 - 1e-9):
+                message = f"is shorter than the ramp of {self.ramp:g} s: the source would not reach its power"
+                yield Mistake(("on", i), message)
+        for i, (before, after) in enumerate(pairwise(self.on), 1):
+            if len(before) == 2 and after[0] < before[1] + (self.ramp or 0.0) * (1 - 1e-9):
+                ramp = ", with its ramp," if self.ramp else ""
+                message = f"begins at {after[0]:g} s, before the one in front of it{ramp} has ended"
+                yield Mistake(("on", i), message, "write them in order, or as one")
+
+
+class Source(SourceKeys):
+    """A source all over the plate, as far as its power says."""
+
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **SourceKeys.expected_keys,
+        **dict.fromkeys(("x", "y"), 'goes with shape = "rectangle"'),
+        **dict.fromkeys(("center", "radius"), 'goes with shape = "circle"'),
+        "points": 'goes with shape = "polygon"',
+    }
+
+
+class RectangleSource(RectangleShape, SourceKeys):
+    pass
+
+
+class CircleSource(CircleShape, SourceKeys):
+    pass
+
+
+class PolygonSource(PolygonShape, SourceKeys):
+    @model_validator(mode="after")
+    def _few_corners(self) -> PolygonSource:
+        if len(self.points) > MOST_CORNERS:
+            message = f"has {len(self.points)} corners, and a source may have {MOST_CORNERS}"
+            raise mistake(("points",), message, "leave corners out that lie on one line, or make it of several")
+        return self
+
+
+InShape: TypeAlias = Annotated[RectangleSource | CircleSource | PolygonSource, Field(discriminator="shape")]
+AnySource: TypeAlias = Source | InShape
+
+
+def source_names(sources: list[AnySource]) -> tuple[str, ...]:
     """The name of each source, given or by its number from 1 on."""
     return tuple(source.name or f"source{i + 1}" for i, source in enumerate(sources))
 
 
-def source_mistakes(sources: list[Source]) -> list[Mistake]:
-    """Mistakes about names that are given to two sources."""
+def source_mistakes(sources: list[AnySource], lx: float, ly: float, *, thick: bool, alone: bool) -> list[Mistake]:
+    """Mistakes about names that are given to two sources, and sources that do not fit a plate of lx by ly m. thick:
+    whether its thickness is given. alone: whether its material is given by the diffusivity alone."""
     found = []
     seen: set[str] = set()
-    for i, name in enumerate(source_names(sources)):
+    for i, (name, source) in enumerate(zip(source_names(sources), sources)):
         if name in seen:
             message = f"there are two sources named `{name}`"
             found.append(Mistake(("source", i, "name"), message, "give each its own"))
         seen.add(name)
+        if not isinstance(source, Source) and source.misses(lx, ly):
+            message = f"this {source.shape} covers nothing of the domain"
+            found.append(Mistake(("source", i), message, f"x goes from 0 to {lx:g}, y from 0 to {ly:g} (m)"))
+        if source.watts is not None and alone:
+            message = "watts need to know what heat does to the material, of which only the diffusivity is given"
+            found.append(
+                Mistake(("source", i, "watts"), message, "give conductivity, density and specific_heat", on_key=True)
+            )
+        elif source.watts is not None and not thick:
+            message = "watts are of the whole thickness of the plate, which is not given"
+            help = "add thickness = .. to [grid], m; or write power, W/m³"
+            found.append(Mistake(("source", i, "watts"), message, help, on_key=True))
     return found

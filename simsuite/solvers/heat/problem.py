@@ -16,6 +16,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
+from simsuite.scenario.heat.source import SURFACE
 from simsuite.solvers.heat.checks.absolute_zero import fallen_below, gone_below
 from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.checks.broken_law import broken_law
@@ -204,9 +205,10 @@ class HeatProblem:
 
     @cached_property
     def energy(self) -> Energy:
-        derived = ("manufactured",) if self.scenario.manufactured else ()
-        names = (*self.scenario.source_names, *derived)
-        return Energy(self.made, names, self.clock, self._plain, self.scenario.time.steady)
+        derived = ("source_manufactured",) if self.scenario.manufactured else ()
+        names = (*(each.entry for each in self.scenario.heating), *derived)
+        depth = self.scenario.grid.thickness or 1.0
+        return Energy(self.made, names, self.clock, self._plain, self.scenario.time.steady, depth)
 
     @property
     def _plain(self) -> bool:
@@ -294,7 +296,7 @@ class HeatProblem:
     def results(self, observed: Snapshot) -> dict[str, Any]:
         a = observed.arrays
         energy = self.energy.of(observed)
-        sources = {name: energy[f"source_{name}"] for name in self.energy.sources}
+        sources = {name.removeprefix("source_"): energy[name] for name in self.energy.sources if name != SURFACE}
         results: dict[str, Any] = {
             "min": float(a["row_min"].min()),
             "max": float(a["row_max"].max()),
@@ -304,7 +306,7 @@ class HeatProblem:
                 "stored": energy["stored"],
                 "boundary": math.fsum(energy[edge] for edge in EDGES),
                 "source": math.fsum(sources.values()),
-                **({"held": energy["held"]} if self.made.any_held else {}),
+                **{name: energy[name] for name in (SURFACE, "held") if name in energy},
                 "residual": energy["residual"],
                 "edges": {edge: energy[edge] for edge in EDGES},
                 **({"sources": sources} if sources else {}),

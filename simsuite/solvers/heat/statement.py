@@ -45,7 +45,8 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     rho_c = _capacity(scenario, sampler, inside)
     edges = make_edges(scenario)
     end = scenario.time.end or 0.0
-    sources = tuple(without_moments(source.power, sampler.x, sampler.y, end) for source in scenario.source)
+    heating = scenario.heating
+    sources = tuple(without_moments(each.power, sampler.x, sampler.y, end) for each in heating)
     if scenario.manufactured:
         edges, sources = _manufactured(scenario, edges, sources, mistakes)
     periodic = (scenario.boundary.periodic_x, scenario.boundary.periodic_y)
@@ -260,11 +261,11 @@ def _part_of(held: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 def _bad_sources(scenario: HeatScenario, made: Discretisation) -> list[Mistake]:
     found = []
-    for i in range(len(scenario.source)):
+    for i, heating in enumerate(scenario.heating):
         values = made.source(i, 0.0, made.T0)
         bad = np.argwhere(~np.isfinite(values))
         if len(bad):
             y, x = bad[0]
             help = why_undefined(made.sources[i], made, 0.0) or None
-            found.append(Mistake(("source", i, "power"), f"is not finite at the start in {cell_in_words(x, y)}", help))
+            found.append(Mistake(heating.path, f"is not finite at the start in {cell_in_words(x, y)}", help))
     return found

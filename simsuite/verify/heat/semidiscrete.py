@@ -52,7 +52,7 @@ class SemiDiscrete:
         for part in scenario.material.rho_c_parts:
             self._rho_c = self._rho_c * self._of(part)
         self._edges = {edge: _whole(scenario, edge) for edge in EDGES}
-        self._sources = [source.power for source in scenario.source]
+        self._sources = [source.power for source in scenario.heating]
         self.start = self._of(scenario.initial.temperature)
 
     def _of(self, part: Part) -> np.ndarray:

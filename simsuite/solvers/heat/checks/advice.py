@@ -29,12 +29,6 @@ from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.steppers import record_or_none
 
-_LEDGER_UNITS = {  # The keys say whether the state is steady, and whether the diffusivity alone is given.
-    (False, False): "J/m",
-    (False, True): "K·m²",
-    (True, False): "W/m",
-    (True, True): "K·m²/s",
-}
 _LITTLE = 1e-3  # share of a plate's shorter side: heat that spreads over less than this gets nowhere
 # A ledger closes if less is missing in it than these shares of the heat that has moved and of all stored heat.
 _CLOSED, _ROUNDED = 1e-6, 1e-10
@@ -112,11 +106,13 @@ def open_ledger(scenario: HeatScenario, made: Discretisation, results: Mapping[s
     rounding may explain much there."""
     energy = results["energy"]
     parts = [energy["stored"], energy.get("held", 0.0), *energy["edges"].values(), *energy.get("sources", {}).values()]
-    moved, capacity = max(map(abs, parts)), float(np.sum(made.rho_c)) * made.dx * made.dy
+    parts.append(energy.get("surface", 0.0))
+    depth = scenario.grid.thickness or 1.0
+    moved, capacity = max(map(abs, parts)), float(np.sum(made.rho_c)) * made.dx * made.dy * depth
     content = max(abs(results["min"]), abs(results["max"])) * capacity
     if scenario.run.precision != "float64" or not abs(energy["residual"]) > _CLOSED * moved + _ROUNDED * content:
         return []
-    unit = _LEDGER_UNITS[scenario.time.steady, scenario.material.alone]
+    unit = scenario.unit_of_heat.replace(" m-1", "/m").replace(" s-1", "/s").replace("K m", "K·m")
     return [
         f"the heat ledger does not close: {abs(energy['residual']):.3g} {unit} of {moved:.3g} {unit} are missing, far "
         "more than rounding; that is a fault of simsuite: do not trust these results, and please report it"
@@ -131,10 +127,10 @@ def remedies(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     if scenario.time.dt != "auto" and bounded and made.law is not None:
         found.append('the given dt was stable at the first temperatures; k(T) has changed since: try dt = "auto"')
     found += _undefined(scenario, made)
-    named = zip(scenario.source_names, made.sources)
-    growing = [name for name, f in named if grows_with_temperature(f, made, scenario.time.end or 0.0)]
+    named = zip(scenario.heating, made.sources)
+    growing = [each.words for each, f in named if grows_with_temperature(f, made, scenario.time.end or 0.0)]
     if growing:
-        found.append(f"the source {growing[0]} depends on T, and may grow without bound: limit it, as in min(.., 1e9)")
+        found.append(f"{growing[0]} depends on T, and may grow without bound: limit it, as in min(.., 1e9)")
     if made.law is not None:
         found.append(
             "the conductivity depends on T: it may be negative or no number at the temperatures reached; limit it, as "
@@ -148,9 +144,7 @@ def remedies(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
 def _undefined(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """A sentence for each source and each condition of an edge that may be no number at some time or temperature."""
     end = scenario.time.end or 0.0
-    reasons = [
-        (f"the source {name}", why_undefined(f, made, end)) for name, f in zip(scenario.source_names, made.sources)
-    ]
+    reasons = [(each.words, why_undefined(f, made, end)) for each, f in zip(scenario.heating, made.sources)]
     for piece in made.edges.pieces:
         reasons += [
             (f"the {piece.path[1]} edge", why_undefined(f, made, end, True)) for f in (piece.first, piece.second)

@@ -100,17 +100,17 @@ def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str,
             if f.depends_on("t"):
                 few = edge_points(f, piece, end, _POINTS, _POINTS)
                 yield f"the {edge} edge", f, piece.x[few], piece.y[few]
-    for name, source in zip(scenario.source_names, scenario.source):
+    for source in scenario.heating:
         x, y = source_cells(source.power, made, end, 0.0, _POINTS, _POINTS)
         power = without_moments(source.power, x, y, end)
         if power.depends_on("t"):
-            yield f"the source {name}", power, x, y
+            yield source.words, power, x, y
 
 
 def _sources_in_cells(scenario: HeatScenario, made: Discretisation, idle: Collection[Expression]) -> Iterator[str]:
     """A sentence for each source that is so narrow that the grid gives it another power."""
-    for name, source in zip(scenario.source_names, scenario.source):
-        if source.power in idle:
+    for source in scenario.heating:
+        if source.power in idle or source.by_cells:
             continue
         found = grid_power(source.power, made, scenario.time.end or 0.0)
         if found.off > max(_OFF, 3.0 * found.error):
@@ -125,7 +125,7 @@ def _sources_in_cells(scenario: HeatScenario, made: Discretisation, idle: Collec
         else:
             continue
         yield (
-            f"the source {name} changes so much within a cell of {made.dx:.3g} m by {made.dy:.3g} m that {wrong}, as "
+            f"{source.words} changes so much within a cell of {made.dx:.3g} m by {made.dy:.3g} m that {wrong}, as "
             "it is taken in the middle of cells: take more of them, or make it wider"
         )
 

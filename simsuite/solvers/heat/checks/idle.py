@@ -74,18 +74,18 @@ def _finer(scenario: HeatScenario, cells: str) -> str:
 def _sources(scenario: HeatScenario, made: Discretisation) -> dict[Expression, str]:
     end, found = scenario.time.end or 0.0, {}
     free, everywhere = ~np.broadcast_to(made.held, (made.ny, made.nx)), np.ones((made.ny, made.nx), bool)
-    for name, source in zip(scenario.source_names, scenario.source):
+    for source in scenario.heating:
         power = source.power
         if not (power.names or not free.any()) or not _is_zero(power, made, end, free):
             continue
         if made.any_held and not _is_zero(power, made, end, everywhere):
             found[power] = (
-                f"the source {name} heats nothing: it acts only in cells that a region holds at a temperature; move "
+                f"{source.words} heats nothing: it acts only in cells that a region holds at a temperature; move "
                 "it, or give the region a material in place of a temperature"
             )
         elif power.names:
             when = _at_all_times(power, made, end, *made.centres, free, or_else=", or take more cells")
-            found[power] = f"the source {name} is 0 in every cell {when}"
+            found[power] = f"{source.words} is 0 in every cell {when}"
     return found
 
 

@@ -84,8 +84,8 @@ def _data(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, E
         for f in data:
             yield f"the {piece.path[1]} edge", f, piece.x[few], piece.y[few]
     x, y = (a.ravel()[:: -(-a.size // _CELLS)] for a in made.centres)
-    for name, source in zip(scenario.source_names, scenario.source):
-        yield f"the source {name}", source.power, np.tile(x, y.size), np.repeat(y, x.size)
+    for source in scenario.heating:
+        yield source.words, source.power, np.tile(x, y.size), np.repeat(y, x.size)
 
 
 def _never_acts(f: Expression, made: Discretisation, plan: Plan, times: np.ndarray, end: float) -> bool:

@@ -189,13 +189,13 @@ def _path(scenario: HeatScenario, piece: Piece, key: str) -> Path:
 
 
 def _sources(scenario: HeatScenario, made: Discretisation) -> Iterator[_Data]:
-    names, stride = scenario.source_names, max(1, max(made.nx, made.ny) // _CELLS)
+    heating, stride = scenario.heating, max(1, max(made.nx, made.ny) // _CELLS)
     columns, rows = np.arange(0, made.nx, stride), np.arange(0, made.ny, stride)
     x, y = made.centres[0][columns], made.centres[1][rows]
     free = ~np.broadcast_to(made.held, (made.ny, made.nx))[::stride, ::stride]
     for i, f in enumerate(made.sources):
         if not f.depends_on("T"):
-            own = i < len(names)
-            path: Path = ("source", i, "power") if own else ("reference", "temperature")
-            name = f"the source {names[i]}" if own else "the source of the manufactured solution"
+            own = i < len(heating)
+            path: Path = heating[i].path if own else ("reference", "temperature")
+            name = heating[i].words if own else "the source of the manufactured solution"
             yield _Data(path, name, f, x, y, free, columns, rows)

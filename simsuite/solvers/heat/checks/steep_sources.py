@@ -39,9 +39,10 @@ def steep_sources(scenario: HeatScenario, made: Discretisation, plan: Plan) -> l
     stable = longest_step(plan.stages, limit) if plan.stages else limit
     if not longest > _MORE * stable:
         return []
-    name = (*scenario.source_names, "of the manufactured solution")[int(np.argmax(slopes))]
+    names = [each.words for each in scenario.heating]
+    name = (*names, "the source of the manufactured solution")[int(np.argmax(slopes))]
     return [
-        f"the source {name} kinks at temperatures that may come up, and falls there so steeply that {plan.stepper} "
+        f"{name} kinks at temperatures that may come up, and falls there so steeply that {plan.stepper} "
         f"steps of {longest:.4g} s do not follow it: temperatures swing, or pass the place where it ends; set time.dt "
         f"to {0.5 * limit:.3g} s or less, or leave out time.stepper and time.dt, so that steps follow it"
     ]

@@ -52,11 +52,11 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
     if scenario.time.end is None:
         return []
     found = []
-    for name, source in zip(scenario.source_names, scenario.source):
+    for source in scenario.heating:
         if source.power.depends_on("T"):
             jumps = list(islice(_jumps(source.power, made, scenario.time.end), _NAMED + 1))
             if jumps:
-                found.append(_words(name, jumps, controlled))
+                found.append(_words(source.words, jumps, controlled))
     all_jumps = (jump for k in conductivities(scenario) for jump in _jumps(k, made, scenario.time.end))
     jumps = list(islice(all_jumps, _NAMED + 1))
     if jumps:
@@ -73,7 +73,7 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
 
 def _steady_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """The sentences of `thermostat_warnings` where the steady state is asked for."""
-    named = [(f"the source {name}", f, _HALF, False) for name, f in zip(scenario.source_names, made.sources)]
+    named = [(each.words, f, _HALF, False) for each, f in zip(scenario.heating, made.sources)]
     named += [(_conducting(scenario), f, _FEW, True) for f in conductivities(scenario)]
     jumping_ones = [part for part in named if part[1].depends_on("T") and next(jumping(part[1].tree, "T"), None)]
     within = steady_reach(made) if jumping_ones else (0.0, 0.0)
@@ -115,7 +115,7 @@ def conductivities(scenario: HeatScenario) -> Iterator[Expression]:
 
 
 def _words(name: str, jumps: Sequence[Jump], controlled: bool) -> str:
-    own = f"the source {name} jumps {_at(*jumps)}, {_CANNOT_END}"
+    own = f"{name} jumps {_at(*jumps)}, {_CANNOT_END}"
     ramp = f"make it a ramp, such as {_ramp(jumps[0])}"
     if not controlled:
         return f"{own}, so results are off by about what it heats in one step; {ramp}"
@@ -156,7 +156,7 @@ def _at(*jumps: Jump) -> str:
 def why_jumping(scenario: HeatScenario, made: Discretisation, reached: tuple[float, float]) -> tuple[str, str] | None:
     """What jumps at a temperature that a run passed, and what to write in its place; None where nothing jumps. reached:
     the least and the largest temperature that the run came to."""
-    powers = [source.power for source in scenario.source]
+    powers = [source.power for source in scenario.heating]
     kinds = (("a source", powers, _HALF, False), (_conducting(scenario), conductivities(scenario), _FEW, True))
     for what, functions, width, centred in kinds:
         for f in functions:

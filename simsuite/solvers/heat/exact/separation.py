@@ -15,6 +15,7 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.heat.material import MATERIAL_KEYS, MaterialKeys
+from simsuite.scenario.heat.source import SURFACE
 from simsuite.solvers.heat.exact.modes import Axis
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, RADIATION, Piece
@@ -101,11 +102,13 @@ def _in_material(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:
 
 
 def _in_sources(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:
+    heating = scenario.heating
     for i, (power, static) in enumerate(zip(d.sources, d.static)):
         if not static:
             name = "t" if power.depends_on("t") else "T"
-            if i < len(scenario.source):
-                return ("source", i, "power"), f"a source depends on {name}"
+            if i < len(heating):
+                what = "the heat through the faces" if heating[i].name == SURFACE else "a source"
+                return heating[i].path, f"{what} depends on {name}"
             return ("reference", "temperature"), f"the source of the manufactured solution depends on {name}"
     return None
 

@@ -20,8 +20,7 @@ from dataclasses import replace
 from functools import reduce
 
 from simsuite.expressions import Expression
-
-STEFAN_BOLTZMANN = 5.670374419e-8  # W/(m²·K⁴), CODATA 2018
+from simsuite.scenario.heat.physics import STEFAN_BOLTZMANN
 
 _PLACE = ("x", "y")
 _PLACE_AND_TIME = ("x", "y", "t")

@@ -16,9 +16,10 @@ import numpy as np
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import HeatScenario, ImageRef, Mask, Part, Region, is_image
+from simsuite.scenario.heat.shapes import outline_margin
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.arrays import read_npy, readable, require_plain
-from simsuite.solvers.heat.grid.shapes import inside_shape, outline_margin
+from simsuite.solvers.heat.grid.shapes import inside_shape
 from simsuite.words import cell_in_words
 
 # the kinds of pictures that are read; Pillow would start programs for other kinds

@@ -1,8 +1,7 @@
 """Which points are in a rectangle, a circle or a polygon. All shapes are closed: points on the outline belong to them.
 
-Whether a point is on the outline is not left to rounding: one that is outside by no more than a margin, which is far
-above rounding and far below the size of a cell, counts as a point on the outline. So the same shape has the same cells
-however it is written, and a shape that is symmetric on the grid gets symmetric cells."""
+Whether a point is on the outline is not left to rounding: one that is outside by no more than `outline_margin` counts
+as a point on the outline."""
 
 from __future__ import annotations
 
@@ -10,21 +9,14 @@ import math
 
 import numpy as np
 
-from simsuite.scenario.heat import Circle, Polygon, Rectangle
-
-_MARGIN = 4e-12  # the margin as a share of the larger side of the plate
+from simsuite.scenario.heat.shapes import CircleShape, RectangleShape, Shape
 
 
-def outline_margin(lx: float, ly: float) -> float:
-    """The distance from a shape, m, up to which points outside count as on its outline, on a plate of that size."""
-    return _MARGIN * max(lx, ly)
-
-
-def inside_shape(x: np.ndarray, y: np.ndarray, shape: Rectangle | Circle | Polygon, margin: float) -> np.ndarray:
+def inside_shape(x: np.ndarray, y: np.ndarray, shape: Shape, margin: float) -> np.ndarray:
     """Which points are in a shape or on its outline, (ny, nx). x: (nx,) and y: (ny, 1), both ascending, m."""
-    if isinstance(shape, Rectangle):
+    if isinstance(shape, RectangleShape):
         return _between(x, shape.x, margin) & _between(y, shape.y, margin)
-    if isinstance(shape, Circle):
+    if isinstance(shape, CircleShape):
         return (x - shape.center[0]) ** 2 + (y - shape.center[1]) ** 2 <= (shape.radius + margin) ** 2
     sides = list(zip(shape.points, shape.points[1:] + shape.points[:1]))
     inside = _even_odd(x, y, sides)

@@ -1,6 +1,6 @@
 """The energy ledger of a heat run: what is stored, and what came in where.
 
-    stored = Σ edges + Σ sources + held + residual                   J per metre of depth, since the start
+    stored = Σ edges + Σ sources + held + residual                   J, or J per metre of depth, since the start
 
 `stored` is what the cells that are not held gained, Σ ρc (T - T0) ΔxΔy; the others add up, step by step, what the
 stepper itself moved, so the residual is its rounding error and whatever it fails to conserve. Sources that depend on
@@ -22,19 +22,22 @@ from simsuite.solvers.heat.operator.ledger import booked
 
 
 class Energy:
-    """Computes the ledger of a run. sources: the names of the sources. plain: whether the ledger is in K, as kernels
-    for constant coefficients book it. steady: whether the ledger has the heat that comes in each second at a steady
-    state, W/m, where nothing is stored any more."""
+    """Computes the ledger of a run. sources: the names of the entries of all that heats. plain: whether the ledger is
+    in K, as kernels for constant coefficients book it. steady: whether it has the heat that comes in each second at a
+    steady state, in W, where nothing is stored any more. depth: of the plate, m; with 1, energies are those per metre."""
 
-    def __init__(self, made: Discretisation, sources: Sequence[str], clock: Clock, plain: bool, steady: bool) -> None:
+    def __init__(
+        self, made: Discretisation, sources: Sequence[str], clock: Clock, plain: bool, steady: bool, depth: float
+    ) -> None:
         self._made, self._clock, self.plain, self._steady = made, clock, plain, steady
+        self._depth = depth
         self.sources = tuple(sources)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the energies: stored, each edge, each source, held if some cell is held, residual."""
         held = ("held",) if self._made.any_held else ()
-        return ("stored", *EDGES, *(f"source_{name}" for name in self.sources), *held, "residual")
+        return ("stored", *EDGES, *self.sources, *held, "residual")
 
     @cached_property
     def _capacity(self) -> np.ndarray:
@@ -55,9 +58,9 @@ class Energy:
         return {i: math.fsum(made.source(i, 0.0).sum(axis=1)) for i, static in enumerate(made.static) if static}
 
     def of(self, observed: Snapshot) -> dict[str, float]:
-        """The energies by name, J/m."""
+        """The energies by name, J."""
         made, arrays = self._made, observed.arrays
-        cell = made.dx * made.dy
+        cell = made.dx * made.dy * self._depth
         unit = cell * float(made.rho_c.flat[0]) if self.plain else cell
         kind = "sum" if self.plain else "heat"
         rows = [*arrays[f"row_{kind}"], *arrays.get(f"low_{kind}", ())]
@@ -71,9 +74,9 @@ class Energy:
         elapsed, at = self._clock.time(observed.step) - self._clock.times[0], 0
         for i, name in enumerate(self.sources):
             if i in self._static_power:
-                parts[f"source_{name}"] = unit * self._static_power[i] * elapsed
+                parts[name] = unit * self._static_power[i] * elapsed
             else:
-                parts[f"source_{name}"] = unit * math.fsum(others[at : at + made.ny])
+                parts[name] = unit * math.fsum(others[at : at + made.ny])
                 at += made.ny
         if made.any_held:
             parts["held"] = unit * math.fsum(others[at:])

@@ -8,6 +8,7 @@ import numpy as np
 
 from simsuite.core import Image, Layout, Series, Variable
 from simsuite.scenario.heat import EDGES, HeatScenario
+from simsuite.scenario.heat.source import SURFACE
 from simsuite.solvers.heat.grid.sampling import cell_centres
 
 
@@ -22,9 +23,8 @@ def heat_layout(
     x, y = cell_centres(scenario)
     time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
     sample_time = Variable("sample_time", ("sample",), attrs={"units": "s", "long_name": "time of the sample"})
-    # Where the diffusivity alone is given, rho c counts as 1. A steady state has powers in place of energies.
-    units = ("K m2 s-1", "W m-1") if scenario.time.steady else ("K m2", "J m-1")
-    joules = {"units": units[not scenario.material.alone]}
+    # Where the diffusivity alone is given, rho c counts as 1; a steady state has powers in place of energies.
+    joules = {"units": scenario.unit_of_heat}
     meaning = _meaning_of_flow if scenario.time.steady else _meaning
     degrees = {"units": scenario.units, "long_name": "temperature"}
     variables = [
@@ -78,6 +78,7 @@ def _meaning(name: str) -> str:
         return f"heat that arose, {name.removeprefix('source_')}"
     return {
         "stored": "heat stored since the start",
+        SURFACE: "heat that came in through the faces",
         "held": "heat that came in from regions held at a temperature",
         "residual": "stored minus what came in",
     }[name]
@@ -91,6 +92,7 @@ def _meaning_of_flow(name: str) -> str:
         return f"power of the source {name.removeprefix('source_')}"
     return {
         "stored": "heat stored each second, none at a steady state",
+        SURFACE: "heat flow in through the faces",
         "held": "heat flow in from regions held at a temperature",
         "residual": "what is left of the heat flows",
     }[name]
