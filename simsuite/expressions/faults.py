@@ -34,12 +34,12 @@ _KEYWORDS = ("and", "or", "not", "if", "else", "in", "is", "for", "then", "lambd
 _ANY_KEYWORD = rf"(?:{'|'.join(_KEYWORDS)})\b"
 _WORD_AFTER_NUMBER = re.compile(rf"({_NUMBER})\s*((?!{_ANY_KEYWORD})[A-Za-z_µ°Ω%][A-Za-z0-9_µ°Ω]*)")
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d+,\d+(?:[eE][-+]?\d+)?(?![\w.,])")
-_PER_CENT = re.compile(rf"({_NUMBER})\s*(%)\s*$")
+_PER_CENT = re.compile(rf"({_NUMBER})\s*(%)\s*(?=$|[*/),])")  # what follows is no divisor
 
 
 def number_with_unit(text: str, variables: tuple[str, ...]) -> NumberWithUnit | None:
     """The first number with a unit behind it: a word that no expression in `variables` could have there, or a % sign
-    at the end."""
+    that divides by nothing."""
     for match in _WORD_AFTER_NUMBER.finditer(text):
         if match[2] != "%" and not _is_known(match[2], text[match.end() :], variables):
             return NumberWithUnit(match[1], match[2], match.start(2))

@@ -79,7 +79,7 @@ def parse_with_constants(text: str, variables: tuple[str, ...], constants: Mappi
     if not text.strip():
         raise ExpressionError("the expression is empty")
     if fault := character_fault(text, variables):
-        raise number_with_unit(text, variables) or fault
+        raise decimal_comma(text) or number_with_unit(text, variables) or fault
     # Line ends become blanks, so that a long expression may span lines; leading blanks would be an indentation error.
     flat = re.sub(r"\s", " ", text)
     offset = len(flat) - len(flat.lstrip())

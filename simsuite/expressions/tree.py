@@ -23,7 +23,7 @@ class NumberWithUnit(ExpressionError):
     stands."""
 
     def __init__(self, number: str, unit: str, column: int) -> None:
-        message = f"units are not written, but `{unit}` stands behind `{number}`"
+        message = f"`{number}` has a unit, `{unit}`, which has no place within an expression"
         super().__init__(message, column, "write the plain number")
 
 

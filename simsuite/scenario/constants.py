@@ -13,7 +13,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from simsuite.errors import Mistake
-from simsuite.expressions import ExpressionError
+from simsuite.expressions import ExpressionError, NumberWithUnit
 from simsuite.expressions.tree import CONSTANTS, FUNCTIONS
 from simsuite.scenario.numbers import Terms, number
 from simsuite.scenario.spans import Table
@@ -70,7 +70,7 @@ def _values(given: Table, scales: Scales) -> tuple[Terms, list[Mistake]]:
     for name in order:
         if needs[name] <= known.keys():  # else a constant that it needs is at fault
             try:
-                known[name] = _value(name, given[name], Terms(known, scales))
+                known[name] = _value(name, given[name], Terms(known, scales), given)
             except _Faulty as error:
                 found[name] = error.mistake
     return Terms(known, scales), [found[name] for name in given if name in found]
@@ -84,7 +84,7 @@ class _Faulty(Exception):
         self.mistake = mistake
 
 
-def _value(name: str, value: object, terms: Terms) -> float:
+def _value(name: str, value: object, terms: Terms, given: Table) -> float:
     path = ("constants", name)
     if not _NAME.fullmatch(name):
         help = "letters from a to z, digits and _, and no digit in front"
@@ -93,7 +93,10 @@ def _value(name: str, value: object, terms: Terms) -> float:
         raise _Faulty(Mistake(path, f"`{name}` {_TAKEN[name]}", "take another name", on_key=True))
     if isinstance(value, str):
         try:
-            return number(value, terms, None)
+            return number(value, terms, None, given)
+        except NumberWithUnit as error:
+            help = 'a number with one unit is a text of its own: "5 mm"'
+            raise _Faulty(Mistake(path, error.message, help, error.column)) from None
         except ExpressionError as error:
             raise _Faulty(Mistake(path, error.message, error.help, error.column)) from None
         except UnitError as error:

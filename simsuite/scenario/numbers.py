@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal, Union, get_args, get_origin
 
@@ -36,10 +36,10 @@ def terms_of(context: object) -> Terms:
     return found if isinstance(found, Terms) else Terms()
 
 
-def number(text: str, terms: Terms, unit: Unit | None) -> float:
-    """The number that a text stands for, in the unit of its key, or in SI units if it is for no key. Raises
-    `ExpressionError` or `UnitError`."""
-    measured = quantity(text, unit, terms.scales)
+def number(text: str, terms: Terms, unit: Unit | None, taken: Collection[str] | None = None) -> float:
+    """The number that a text stands for, in the unit of its key, or as `quantity` says if it is for no key. taken:
+    names that are no units, those of the constants by default. Raises `ExpressionError` or `UnitError`."""
+    measured = quantity(text, unit, terms.scales, terms.constants if taken is None else taken)
     value = float(Expression.parse(text, (), terms.constants)()) if measured is None else measured
     if not math.isfinite(value):
         raise ExpressionError(f"`{text.strip()}` has no finite value")
@@ -92,7 +92,7 @@ def _number(value: object, numbers: _Numbers, terms: Terms, unit: Unit) -> objec
         return value
     try:
         if Expression in numbers.kinds:
-            measured = quantity(value, unit, terms.scales)
+            measured = quantity(value, unit, terms.scales, terms.constants)
             return value if measured is None else measured
         found = number(value, terms, unit)
     except (ExpressionError, UnitError):

@@ -65,6 +65,8 @@ class _Page:
             yield from (*_ROWS, *(self._row(key, node, first) for key, node in common.items()), "")
         for table in tables if others else ():
             own = {key: node for key, node in table["properties"].items() if key not in common}
+            if not own:  # all that it has stands above
+                continue
             marks = {key: node for key, node in own.items() if "const" in node}
             words = [f"`{key} = {toml(node['const'])}`: {node['description']}" for key, node in marks.items()]
             yield "; ".join(words) + "\n" if words else f"`{{{next(iter(own))} = ..}}`\n"

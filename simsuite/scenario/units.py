@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -17,20 +18,27 @@ from typing import Any, TypeAlias
 PintUnit: TypeAlias = Any
 """A unit of Pint's. Any: Pint is imported late, and its types depend on the type of its numbers."""
 
+_LONG = 3  # letters of names that are compared with others
 _LONGEST = 100  # characters of a number with its unit
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?"
-_FACTOR = r"[A-Za-zµμ°Ω%]+(?:(?:\*\*|\^)-?\d|[²³])?"
-_PRODUCT = rf"{_FACTOR}(?:\s*[*·/]\s*{_FACTOR}|\s+{_FACTOR})*"
-_UNIT = rf"(?:1\s*/\s*)?(?:{_PRODUCT}|\(\s*{_PRODUCT}\s*\))(?:\s*/\s*\(\s*{_PRODUCT}\s*\))?"
-_QUANTITY = re.compile(rf"\s*({_NUMBER})\s*({_UNIT})\s*")
+# possessive: a number never gives up its last digits to a unit
+_NUMBER = r"[-+]?(?>\d++\.?\d*+|\.\d++)(?>[eE][-+]?\d{1,3}(?![\d.]))?+"
+_FACTOR = r"[A-Za-zµμ°Ω%]+(?:(?:\*\*|\^)?-?\d|[²³])?"
+_PRODUCT = rf"{_FACTOR}(?:\s*[*·/]\s*{_FACTOR}|(?:\s+|(?<=[\d²³])){_FACTOR})*"
+_IN_BRACKETS = rf"\(\s*{_PRODUCT}\s*\)"
+_UNIT = rf"(?:{_PRODUCT}|{_IN_BRACKETS})(?:\s*/\s*{_IN_BRACKETS})?"
+_QUANTITY = re.compile(rf"\s*({_NUMBER})(?:\s*({_UNIT})|\s+(1\s*/\s*{_UNIT}))\s*")
+_INVERSE = re.compile(rf"\s*({_NUMBER})\s*/\s*({_PRODUCT}|{_IN_BRACKETS})\s*")  # "0.05/year"
+_DIVISOR = re.compile(r"/[^()/]*\*(?!\*)\s*[A-Za-z]")  # "W/m**2*K"
+_NO_UNITS = ("pi", "e")  # though Pint takes them for such
+_VARIABLES = ("x", "y", "t", "T")
 _AS_PINT = {"²": "**2", "³": "**3", "^": "**", "·": "*", "Ω": "ohm", "μ": "µ", "%": "percent", "°": "deg"}
 
 _CELSIUS, _FAHRENHEIT, _KELVIN = ("degC", "celsius"), ("degF", "fahrenheit"), ("K", "kelvin")
 _ICE_POINT = Decimal("273.15")  # 0 °C in K
-_MONTHS = {**dict.fromkeys(("year", "years", "yr", "y", "a"), 12), **dict.fromkeys(("month", "months"), 1)}
+_CALENDAR = ("year", "years", "yr", "a", "month", "months")  # a month is a twelfth of a year
 
 # names that people write for others, which are units of something else or of nothing
-_MEANT = {"C": "degC", "F": "degF", "sec": "s", "secs": "s", "mins": "min", "hr": "h", "hrs": "h", "k": "K"}
+_MEANT = {"C": "degC", "F": "degF", "k": "K", "pct": "percent"}
 _COMMON = (
     *("m", "mm", "cm", "km", "metre", "meter", "s", "ms", "min", "minute", "h", "hour", "day", "month", "year"),
     *("K", "degC", "degF", "W", "kW", "mW", "watt", "J", "kJ", "kg", "g", "N", "Pa", "rad", "deg", "ohm", "F"),
@@ -94,7 +102,7 @@ HEAT_DENSITY = Unit("W/m**3", "K/s")
 WATTS = Unit("W")
 HEATING_RATE = Unit("K/s")
 SHARE = Unit("dimensionless")
-PLAIN = SHARE  # numbers of keys that have no unit; per cent are taken
+PLAIN = Unit("dimensionless", "dimensionless")  # numbers of keys that have no unit; per cent are taken
 PER_YEAR = Unit("1/year", other="dimensionless")  # 5 %, or 5 %/year
 ANGLE = Unit("rad", other="rad/s")
 MASS = Unit("kg")
@@ -119,21 +127,48 @@ def looks_like_quantity(text: str) -> bool:
     return len(text) <= _LONGEST and _QUANTITY.fullmatch(text) is not None
 
 
-def quantity(text: str, unit: Unit | None, scales: Scales) -> float | None:
-    """The number that a text such as "10 min" stands for in the unit of a key, or in SI units if there is none; None
-    for a text that is no number with a unit. Raises `UnitError` for an unknown unit, or one of something else."""
+def quantity(text: str, unit: Unit | None, scales: Scales, taken: Collection[str] = ()) -> float | None:
+    """The number that a text such as "10 min" or "0.05/year" stands for in the unit of a key, or if there is none in SI
+    units, with gbm in years in place of seconds; None for a text that is no number with a unit. taken: names that stand
+    for something else. Raises `UnitError` for an unknown unit, or one of something else."""
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
-    if match is None:
+    inverse = _INVERSE.fullmatch(text) if match is None and len(text) <= _LONGEST else None
+    if match is not None:
+        number, written, column = Decimal(match[1]), match[2] or match[3], match.start(2 if match[2] else 3)
+        name = _as_pint(written)
+    elif inverse is not None:
+        number, written, column = Decimal(inverse[1]), f"1/{inverse[2]}", inverse.start(2)
+        name = _as_pint(f"1/({inverse[2].strip('() ')})" if inverse[2].startswith("(") else written)
+    else:
         return None
-    number, name, column = Decimal(match[1]), _as_pint(match[2]), match.start(2)
-    if unit in (TEMPERATURE, None) and (kelvin := _kelvin(number, name)) is not None:
-        return float(kelvin - _ICE_POINT if scales.celsius else kelvin)
+    names = _names_in(name)
+    if not names.isdisjoint(_NO_UNITS) or (inverse is not None and not names.isdisjoint((*_VARIABLES, *taken))):
+        return None
+    if name in taken:
+        message = f"`{name}` is a unit and a constant here: write {number}*{name} if the constant is meant, else "
+        raise UnitError(f"{message}give the constant another name", column)
     try:
-        if scales.years and unit in (YEARS, RUN_TIME, None) and _is_time(name):
-            return _years(number, name)
-        return _converted(number, name, unit, scales)
+        return _read(number, name, unit, scales)
     except _Unfit as error:
-        raise UnitError(error.message.format(match[2]), column) from None
+        raise UnitError(error.message.format(written), column) from None
+
+
+def _read(number: Decimal, name: str, unit: Unit | None, scales: Scales) -> float:
+    if unit in (TEMPERATURE, None) and (kelvin := _kelvin(number, name)) is not None:
+        if unit is None and name in _KELVIN and scales.celsius:
+            raise _Unfit(
+                "`{}` may be meant of a temperature or of a difference: temperatures are in °C here, and differences "
+                f"are plain numbers, {number}"
+            )
+        if kelvin < 0 and not (unit is None and name in _KELVIN):
+            raise _Unfit(f"{number} `{{}}` is below absolute zero")
+        return float(kelvin - _ICE_POINT if scales.celsius else kelvin)
+    return _converted(number, name, unit, scales)
+
+
+def _names_in(unit: str) -> set[str]:
+    """The names in a unit as Pint reads it."""
+    return set(re.findall(r"[A-Za-zµ_]+", unit))
 
 
 class _Unfit(Exception):
@@ -149,6 +184,8 @@ def _as_pint(text: str) -> str:
     for sign, instead in _AS_PINT.items():
         text = text.replace(sign, instead)
     text = re.sub(r"\bdeg\s+(?=[CF]\b)", "deg", text)  # "° C"
+    text = re.sub(r"(?<=[A-Za-zµ])(?=-?\d)", "**", text)  # "m-3", "cm3"
+    text = re.sub(r"(?<=\d)(?=[A-Za-zµ])", "*", text)  # "m²K"
     return re.sub(r"(?<=\w)\s+(?=\w)", "*", text.strip())
 
 
@@ -161,15 +198,11 @@ def _kelvin(number: Decimal, unit: str) -> Decimal | None:
     return number if unit in _KELVIN else None
 
 
-def _is_time(name: str) -> bool:
-    return name in _MONTHS or str(_parsed(name).dimensionality) == "[time]"
-
-
-def _years(number: Decimal, name: str) -> float:
-    """A time in years. How many days one has is a matter of convention."""
-    if name not in _MONTHS:
+def _check_calendar(name: str) -> None:
+    """Raises `_Unfit` for a unit with a time that has a number of years by convention only."""
+    timed = (each for each in _names_in(name) - {*_CALENDAR} if _registry().parse_units(each).is_compatible_with("s"))
+    if next(timed, None):
         raise _Unfit('times are in years, and how many these are is a convention: 90 days may be "90/365"')
-    return float(number * _MONTHS[name] / 12)
 
 
 def _converted(number: Decimal, name: str, unit: Unit | None, scales: Scales) -> float:
@@ -180,13 +213,20 @@ def _converted(number: Decimal, name: str, unit: Unit | None, scales: Scales) ->
     # within a product or a quotient, a degree is a difference of temperatures
     parsed = _parsed(re.sub(r"\bdeg(?=[CF]\b)", "delta_deg", name))
     value = number * parsed
+    if scales.years and unit != MINUTES:
+        _check_calendar(name)
     if unit is None:
-        return float(value.to_base_units().magnitude)
+        base = value.to_base_units().magnitude
+        power = parsed.dimensionality.get("[time]", 0) if scales.years else 0
+        return float(base / _registry().Quantity(Decimal(1), "year").to("s").magnitude ** power)
     for each in wanted:
         if value.is_compatible_with(_registry().parse_units(each)):
             return float(value.to(_registry().parse_units(each)).magnitude)
+    if unit == PLAIN:
+        raise _Unfit(f"`{{}}` {_measure(parsed)}, and numbers are written without a unit here{_near(name)}")
     alone = ", as [material] gives the diffusivity alone" if scales.diffusive and unit.diffusive else ""
-    raise _Unfit(f"`{{}}` {_measure(parsed)}, and this is {_shown(wanted[0])}{alone}")
+    brackets = "; a divisor of several units is in brackets: W/(m²·K)" if _DIVISOR.search(name) else ""
+    raise _Unfit(f"`{{}}` {_measure(parsed)}, and this is {_shown(wanted[0])}{alone}{_near(name)}{brackets}")
 
 
 def _names(unit: Unit, scales: Scales) -> list[str]:
@@ -201,14 +241,24 @@ def _names(unit: Unit, scales: Scales) -> list[str]:
 
 def _parsed(unit: str) -> PintUnit:
     registry = _registry()
-    names = re.findall(r"[A-Za-zµ_]+", unit)
+    names = sorted(_names_in(unit))
     for name in names:
         if name not in registry:
-            near = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, _COMMON, 1)), None)
-            raise _Unfit(f"unknown unit `{name}`" + (f"; did you mean `{near}`?" if near else ""))
+            raise _Unfit(f"unknown unit `{name}`{_near(name)}")
     if names == ["C"] or names == ["F"]:
-        raise _Unfit(f"`{{}}` {_measure(registry.parse_units(unit))}; did you mean `deg{names[0]}`?")
+        raise _Unfit(f"`{{}}` {_measure(registry.parse_units(unit))}{_near(unit)}")
     return registry.parse_units(unit)
+
+
+def _near(name: str) -> str:
+    """What may have been meant by the name of a unit, as the end of a message: one in other letters, small or capital,
+    before one that is spelt a little differently."""
+    if not name.isalpha():
+        return ""
+    found = [_MEANT[name]] if name in _MEANT else [each for each in _COMMON if each.lower() == name.lower()]
+    if not found and len(name) >= _LONG:
+        found = difflib.get_close_matches(name.lower(), _COMMON, 1)
+    return f"; did you mean `{found[0]}`?" if found and found[0] != name else ""
 
 
 def _measure(unit: PintUnit) -> str:

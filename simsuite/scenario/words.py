@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from simsuite.errors import Mistake
-from simsuite.expressions import ExpressionError
+from simsuite.expressions import ExpressionError, NumberWithUnit
 from simsuite.scenario.branches import Context, Fault
 from simsuite.scenario.common import FieldMistake, Section
 from simsuite.scenario.numbers import Terms, number, unit_of
@@ -40,6 +40,7 @@ _PAIR = re.compile(r"(?<!\[)\[\w[\w ]*, [\w ]+\]")  # in a description: how two 
 _NEEDED = re.compile("; needed unless [^;]*$")  # in a description: no matter where a key is given
 _FORMS = re.compile("; number(,| or expression).*$")  # in a description: in which forms a value can be given
 _WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # at the start: "10 min + .."
+_ALONE = 'a number with one unit is a text of its own, "5 mm"; else write the plain number, or name it in [constants]'
 _NUMBERS_ONLY = {"float_type", "int_type", "complex_number_type"}
 _ARITHMETIC = re.compile(r"[\d+*/(]")  # in a text that was meant as a number
 _NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[,;\s]+[-+.\deE]+)*+\s*")  # as in "0, 50"
@@ -81,9 +82,9 @@ def mistakes(fault: Fault, model: type[BaseModel], data: Table, terms: Terms) ->
     field = field_at(model, data, path)
     description = field.description if field else None
     if kind == "expression_with_unit":
-        first = _WITH_UNIT.match(str(fault.input)) and description
-        help = f"within an expression write the plain number: {_described(field)}" if first else context["help"]
-        return [Mistake(path, context["message"], help, context["column"])]
+        first = _WITH_UNIT.match(str(fault.input)) is not None
+        of_what = str(_described(field)) if first else context["help"].partition(": ")[2]
+        return [Mistake(path, context["message"], f"{_ALONE}: {of_what}" if of_what else _ALONE, context["column"])]
     if kind == "string_pattern_mismatch":
         help = _expected_word(fault, model, data) or description
         return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", help)]
@@ -101,19 +102,23 @@ def _of_number(fault: Fault, model: type[BaseModel], data: Table, terms: Terms) 
     takes_numbers = not _NUMBERS_ONLY.isdisjoint(fault.kinds)
     if not isinstance(text, str) or not (takes_numbers or fault.kinds[0] == "expression_with_unit"):
         return None
-    if _reads_as_complex(_as_complex(text)):
+    if "j" in _as_complex(text).lower() and _reads_as_complex(_as_complex(text)):
         return None
     field = field_at(model, data, path)
     while isinstance(path[-1], int):
         path = path[:-1]
-    unit = next((unit_of(m, str(path[-1])) for m in models_at(model, data, path[:-1])), PLAIN)
+    key = str(path[-1])
+    unit = next((unit_of(m, key) for m in models_at(model, data, path[:-1]) if key in fields_of(m)), PLAIN)
     try:
         if takes_numbers:
             number(text, terms, unit)
         else:
-            quantity(text, unit, terms.scales)
+            quantity(text, unit, terms.scales, terms.constants)
     except UnitError as error:
         return Mistake(fault.path, error.message, _described(field), error.column)
+    except NumberWithUnit as error:
+        help = f"{_ALONE}: {_described(field)}" if _described(field) else _ALONE
+        return Mistake(fault.path, error.message, help, error.column)
     except ExpressionError as error:
         if _ARITHMETIC.search(text) or (terms.constants and not fault.expected):
             return Mistake(fault.path, error.message, error.help or _described(field), error.column)
@@ -255,7 +260,8 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
         close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
         if close:
             return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"
-        if "complex_number_type" in fault.kinds and _reads_as_complex(near := _as_complex(value)):
+        near = _as_complex(value)
+        if "complex_number_type" in fault.kinds and "j" in near.lower() and _reads_as_complex(near):
             return f'write "{near}"'
         truth = _TRUTHS.get(value.lower(), value.lower())
         if truth in ("true", "false") and "bool_type" in fault.kinds:

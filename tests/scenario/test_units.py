@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import no_hang
 
-from simsuite.scenario import units
+from simsuite.scenario import numbers, units
 from simsuite.scenario.units import Scales, Unit, UnitError, quantity
 
 PLAIN, CELSIUS, YEARS, DIFFUSIVE = Scales(), Scales(celsius=True), Scales(years=True), Scales(diffusive=True)
@@ -66,6 +66,25 @@ PLAIN, CELSIUS, YEARS, DIFFUSIVE = Scales(), Scales(celsius=True), Scales(years=
         ("250 g", None, PLAIN, 0.25),
         ("6 months", None, YEARS, 0.5),
         ("12 cm²", None, PLAIN, 0.0012),
+        ("30 K", None, PLAIN, 30.0),
+        ("-30 K", None, PLAIN, -30.0),
+        # powers without a sign, and units that follow them
+        ("7.8 g/cm3", units.DENSITY, PLAIN, 7800.0),
+        ("7.8e3 kg m-3", units.DENSITY, PLAIN, 7800.0),
+        ("15 W/(m2K)", units.TRANSFER, PLAIN, 15.0),
+        # a number keeps its last digit, whatever follows
+        ("0.1/hour", None, PLAIN, 0.1 / 3600),
+        ("11/hour", None, PLAIN, 11 / 3600),
+        ("2.1/s", None, PLAIN, 2.1),
+        ("1e11/s", None, PLAIN, 1e11),
+        ("0.1 1/hour", None, PLAIN, 0.1 / 3600),
+        ("0.11/year", units.PER_YEAR, YEARS, 0.11),
+        ("6 %/month", units.PER_YEAR, YEARS, 0.72),
+        # years are the unit of time of gbm throughout
+        ("2.5 %/year", None, YEARS, 0.025),
+        ("0.11/year", None, YEARS, 0.11),
+        ("4 1/year^2", None, YEARS, 4.0),
+        ("2 1/month", None, YEARS, 24.0),
     ],
 )
 def test_numbers_with_units(text: str, unit: Unit | None, scales: Scales, value: float) -> None:
@@ -76,7 +95,8 @@ def test_numbers_with_units(text: str, unit: Unit | None, scales: Scales, value:
 
 
 @pytest.mark.parametrize(
-    "text", ["2*m", "m", "2", "2 if t > 1 else 3", "5 % 2", "x mm", "1 2 mm", "5 mm + 2", "", "5 m^-12"]
+    "text",
+    ["2*m", "m", "2", "2 if t > 1 else 3", "5 % 2", "x mm", "1 2 mm", "5 mm + 2", "", "5 m^-12", "3 pi", "5/t"],
 )
 def test_other_texts_are_left_to_expressions(text: str) -> None:
     assert quantity(text, units.LENGTH, PLAIN) is None
@@ -92,11 +112,23 @@ def test_other_texts_are_left_to_expressions(text: str) -> None:
         ("20 F", units.TEMPERATURE, PLAIN, "is the unit of a capacitance; did you mean `degF`?"),
         ("5 metr", units.LENGTH, PLAIN, "unknown unit `metr`; did you mean `metre`?"),
         ("5 cells", units.PLAIN, PLAIN, "unknown unit `cells`"),
-        ("5 m", units.PLAIN, PLAIN, "`m` is the unit of a length, and this is a plain number"),
+        ("5 m", units.PLAIN, PLAIN, "`m` is the unit of a length, and numbers are written without a unit here"),
         ("5 W/m^2", units.FLUX, DIFFUSIVE, "in K·m/s, as [material] gives the diffusivity alone"),
         ("90 days", units.YEARS, YEARS, "is a convention"),
         ("2 weeks", None, YEARS, "is a convention"),
         ("1 year", units.LENGTH, YEARS, "this is in m"),
+        ("0.1 1/day", None, YEARS, "is a convention"),
+        ("0.1 1/day", units.PER_YEAR, YEARS, "is a convention"),
+        ("30 K", None, CELSIUS, "of a temperature or of a difference"),
+        ("-300 degC", units.TEMPERATURE, PLAIN, "is below absolute zero"),
+        ("-300 degC", None, CELSIUS, "is below absolute zero"),
+        ("15 KW", None, PLAIN, "did you mean `kW`?"),
+        ("7.8 Kg/m³", units.DENSITY, PLAIN, "did you mean `kg`?"),
+        ("5 Cm", units.LENGTH, PLAIN, "did you mean `cm`?"),
+        ("10 Min", units.SECONDS, PLAIN, "did you mean `min`?"),
+        ("1 pct", units.SHARE, PLAIN, "did you mean `percent`?"),
+        ("20 W/m²K", units.TRANSFER, PLAIN, "a divisor of several units is in brackets"),
+        ("-1 1/s", units.PLAIN, PLAIN, "numbers are written without a unit here"),
     ],
 )
 def test_units_of_something_else(text: str, unit: Unit | None, scales: Scales, said: str) -> None:
@@ -133,3 +165,17 @@ def test_pint_is_imported_where_there_is_a_unit_only() -> None:
     code += "assert u.quantity('2*w', u.LENGTH, u.Scales()) is None and 'pint' not in sys.modules\n"
     code += "u.quantity('2 mm', u.LENGTH, u.Scales()); assert 'pint' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.decimals(-1000, 1000, places=3), st.sampled_from(["/h", " / h", "/(h)", "/s", "/day", "/m"]))
+def test_numbers_divided_by_constants_are_not_units(number: object, rest: str) -> None:
+    """Also where the name of the constant is that of a unit, and whatever digit the number ends in."""
+    names = {"h": 25.0, "s": 3.0, "day": 0.5, "m": 7.0}
+    found = numbers.number(f"{number}{rest}", numbers.Terms(names), None)
+    assert found == float(str(number)) / names[rest.strip(" /()")]
+
+
+def test_a_constant_named_like_a_unit_is_asked_about() -> None:
+    with pytest.raises(UnitError, match="`h` is a unit and a constant here: write 5\\*h"):
+        numbers.number("5 h", numbers.Terms({"h": 25.0}), None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, ClassVar, TypeAlias
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -27,6 +27,14 @@ def _identifier(name: str) -> str:
 
 
 SourceName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_identifier)]
+
+
+def _one_interval(times: object) -> object:
+    """A list of intervals; [from, to] stands for one."""
+    alone = isinstance(times, list) and bool(times) and all(isinstance(t, (int, float)) for t in times)
+    return [times] if alone else times
+
+
 Times: TypeAlias = Annotated[list[NonNegative], Field(min_length=1, max_length=2)]
 
 _ONLY_TIME = tuple((name, "watts are of the whole source: write a number or an expression in t") for name in "xyT")
@@ -64,9 +72,10 @@ class SourceKeys(Section):
         description="heat that arises in all, W, in place of power: spread evenly over the cells of the source; number "
         "or expression in t; needs thickness in [grid]",
     )
-    on: Annotated[list[Times], Field(min_length=1, max_length=1000)] | None = Field(
+    on: Annotated[list[Times], Field(min_length=1, max_length=1000), BeforeValidator(_one_interval)] | None = Field(
         None,
-        description="when it acts, s: [[from, to], ..], or [[from]] for the rest of the run (default: all the time)",
+        description="when it acts, s: [from, to], or [[from, to], ..]; [from] is for the rest of the run (default: all "
+        "the time)",
     )
     ramp: Positive | None = Field(
         None, description="how long it takes to reach its power, in a straight line, from each from and to of on, s"

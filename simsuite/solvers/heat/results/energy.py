@@ -24,7 +24,7 @@ from simsuite.solvers.heat.operator.ledger import booked
 class Energy:
     """Computes the ledger of a run. sources: the names of the entries of all that heats. plain: whether the ledger is
     in K, as kernels for constant coefficients book it. steady: whether it has the heat that comes in each second at a
-    steady state, in W, where nothing is stored any more. depth: of the plate, m; with 1, energies are those per metre."""
+    steady state, in W, where nothing is stored any more. depth: of the plate, m, or 1 for energies per metre."""
 
     def __init__(
         self, made: Discretisation, sources: Sequence[str], clock: Clock, plain: bool, steady: bool, depth: float
