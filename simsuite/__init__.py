@@ -31,14 +31,16 @@ __all__ = [
     "ScenarioError",
     "SimsuiteError",
     "Simulation",
+    "Sweep",
     "UsageError",
     "__version__",
     "open_simulation",
     "run",
+    "sweep",
 ]
 
 _HOMES = {
-    "simsuite.api": {"Run", "open_simulation", "run"},
+    "simsuite.api": {"Run", "Sweep", "open_simulation", "run", "sweep"},
     "simsuite.errors": {"DeviceError", "NumericalFailure", "ScenarioError", "SimsuiteError", "UsageError"},
     "simsuite.simulation": {"Simulation"},
 }

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +20,15 @@ from simsuite.io.directory import RunDirectory
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.simulation import Simulation
 from simsuite.stopping import Stopping
+from simsuite.sweeps.directory import SweepDirectory
+from simsuite.sweeps.plan import Axis, make_plan, parse_axis
+from simsuite.sweeps.sweep import Sweep as Sweeping
 
 if TYPE_CHECKING:
     import xarray
 
 _LOG = logging.getLogger("simsuite")
+_MOST_MEMBERS = 1_000_000  # of a sweep
 
 
 @dataclass(frozen=True)
@@ -52,10 +56,7 @@ class Run:
         """results.h5, whose arrays are read when they are looked at. Its `close()` closes the file.
 
         Raises PackageMissing where xarray is not installed: it comes with `simsuite[xarray]`."""
-        PackageMissing.unless(("xarray", "h5netcdf"), "xarray", "run.dataset")
-        import xarray
-
-        return xarray.open_dataset(self.directory / "results.h5", engine="h5netcdf")
+        return _opened(self.directory / "results.h5", "run.dataset")
 
 
 def run(
@@ -104,6 +105,93 @@ def open_simulation(
     """
     with _python_words():
         return Simulation(_load(path, set, device, None, False))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Runs of one scenario that differ in the values of some keys.
+
+    directory: where its files are. keys: what varies. members: for each member that has ended, by number, its "values",
+    its "status", "complete" or "failed", and its "results" by dotted name, or its "error". complete: whether all
+    members have ended.
+    """
+
+    directory: Path
+    keys: tuple[str, ...]
+    members: Mapping[int, Mapping[str, Any]] = field(repr=False)  # Any: values of keys, and numbers
+    complete: bool
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """sweep.h5: the results of all members, with the keys as dimensions, or along `member`.
+
+        Raises PackageMissing where xarray is not installed: it comes with `simsuite[xarray]`."""
+        return _opened(self.directory / "sweep.h5", "sweep.dataset")
+
+    def run(self, member: int) -> Run:
+        """The run of a member that is complete. Raises UsageError for others."""
+        directory = SweepDirectory(self.directory).member(member)
+        summary = RunDirectory(directory).read_summary()
+        if summary is None:
+            raise UsageError(f"member {member} of {self.directory} has no finished run")
+        return Run(directory, summary)
+
+
+def sweep(
+    path: Path | str | Mapping[str, object],
+    vary: Mapping[str, Sequence[object] | str],
+    paired: bool = False,
+    random: int | None = None,
+    latin: bool = False,
+    seed: int = 1,
+    set: Mapping[str, object] | None = None,
+    device: str | None = None,
+    directory: Path | str | None = None,
+    workers: int | None = None,
+    retry: bool = False,
+    fresh: bool = False,
+) -> Sweep:
+    """Run the scenario `path` for all combinations of the values of some keys, or go on with such a sweep, as `simsuite
+    sweep` does.
+
+    path: a file, or a scenario as a dictionary. vary: by dotted key its values, ``{"constants.h": [5, 10, 20]}``, or a
+    text that says them, such as "linspace(1, 5, 9)". paired: the first values of all keys, the second ones and so on in
+    place of all combinations. random: the number of samples, for which values are "uniform(1, 5)", "loguniform(1, 9)",
+    "normal(5, 0.5)" or a list; latin: by a Latin hypercube; seed: of the samples. set, device: of all members, as in
+    `run`. directory: default runs/<name>_sweep. workers: how many members run at a time. retry: run those that failed
+    again. fresh: discard the sweep that is in the directory.
+
+    A member that fails does not stop the others. Raises ScenarioError where the first member has mistakes, and
+    UsageError for values that make no sense or a directory that holds something else.
+    """
+    with _python_words():
+        axes = [
+            parse_axis(f"{key}={values}") if isinstance(values, str) else Axis(key, tuple(values))
+            for key, values in vary.items()
+        ]
+        plan = make_plan(axes, paired, random, latin, seed, _MOST_MEMBERS)
+        name = "scenario" if isinstance(path, Mapping) else Path(path).stem
+        where = Path(directory) if directory is not None else Path("runs") / f"{name}_sweep"
+        overrides = settings({**(set or {}), **({} if device is None else {"run.device": device})})
+        source = path if isinstance(path, Mapping) else Path(path)
+        with Stopping() as stopping:
+            whole = Sweeping(source, plan, where, overrides, workers, retry, fresh, stopped=stopping)
+            complete = whole.run()
+    if stopping.signal is not None:
+        signal.raise_signal(stopping.signal)
+    members = {
+        i: {"values": plan.settings(i), "status": each.status}
+        | ({"error": each.error} if each.error else {"results": each.results})
+        for i, each in sorted(whole.ended.items())
+    }
+    return Sweep(where, plan.keys, members, complete)
+
+
+def _opened(path: Path, who: str) -> xarray.Dataset:
+    PackageMissing.unless(("xarray", "h5netcdf"), "xarray", who)
+    import xarray
+
+    return xarray.open_dataset(path, engine="h5netcdf")
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import typer
 
-from simsuite.cli import bench, check, doctor, explain, info, new, plot, repair, run, schema, verify
+from simsuite.cli import bench, check, doctor, info, keys, new, plot, repair, run, sweep, verify
 from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.cli.memory import lacks_memory, require_addresses
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
@@ -28,14 +28,15 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(run.resume)
+app.command()(sweep.sweep)
 app.command()(check.check)
 app.command()(repair.repair)
 app.command()(info.info)
 app.command()(plot.plot)
 app.command()(new.new)
 app.command()(doctor.doctor)
-app.command()(schema.schema)
-app.command()(explain.explain)
+app.command()(keys.schema)
+app.command()(keys.explain)
 app.command()(verify.verify)
 app.command()(bench.bench)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from simsuite.cli.gbm_units import gbm_unit
 from simsuite.cli.linear import linear_unit
+from simsuite.sweeps.table import leaves
 from simsuite.words import printable
 
 Row = tuple[str, Any, str]
@@ -49,19 +50,14 @@ def rows(summary: Mapping[str, Any]) -> Iterator[Row]:
     units = summary.get("units", {})
     yield "time", summary["time"], units.get("time", "")
     yield "steps", summary["steps"], ""
-    for name, value in _leaves(summary["results"], ()):
+    for name, value in leaves(summary["results"]):
         yield ".".join(name), "" if value is None else value, _unit(name, summary)
 
 
-def _leaves(value: Any, name: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _leaves(item, (*name, str(key)))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for i, item in enumerate(value):
-            yield from _leaves(item, (*name, str(i)))
-    else:
-        yield name, value
+def units(summary: Mapping[str, Any]) -> dict[str, str]:
+    """The unit of each of the results that has one, by its dotted name."""
+    found = {".".join(name): _unit(name, summary) for name, _ in leaves(summary["results"])}
+    return {name: unit for name, unit in found.items() if unit}
 
 
 def _unit(name: tuple[str, ...], summary: Mapping[str, Any]) -> str:

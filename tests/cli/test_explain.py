@@ -72,17 +72,18 @@ def test_what_is_said_of_one_key(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_name_alone_stands_for_all_keys_of_that_name() -> None:
-    (edges,) = explained("h")
+    edges, faces = explained("h")
+    assert faces.key == "surface.h"
     assert (edges.key, *edges.also) == tuple(f"boundary.{edge}.h" for edge in ("left", "right", "bottom", "top"))
     assert {each.key for each in explained("tolerance")} == {"time.tolerance"}
     assert [each.solver for each in explained("tolerance")] == ["heat", "linear"]
     assert {each.within for each in explained("option.strike")} >= {'style = "basket"', 'style = "lookback"'}
 
 
-@pytest.mark.parametrize("key", ["source[0].power", "source.0.power", "[[source]].power", "source.power"])
+@pytest.mark.parametrize("key", ["probe[0].x", "probe.0.x", "[[probe]].x", "probe.x"])
 def test_a_key_may_be_written_as_in_messages(key: str) -> None:
     (found,) = explained(key)
-    assert found.key == "source.power"
+    assert found.key == "probe.x"
     assert found.default == "needed"
 
 

@@ -58,6 +58,7 @@ RABI = {  # with a loss, lest real parts of eigenvalues be nothing but rounding
     "output.frames": 4,
 }
 REDUCED: dict[str, dict[str, Any]] = {  # small enough for the simulator, where a thread of the GPU is one of Python
+    "scenarios/circuit_board": {"grid.nx": 8, "grid.ny": 5, "time.tolerance": 0.02, "output.frames": 3},
     "scenarios/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
     "scenarios/gbm_sobol": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
     "scenarios/heat": {"grid.nx": 6, "grid.ny": 3, "output.frames": 4, "output.samples": 7},

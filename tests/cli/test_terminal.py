@@ -656,20 +656,6 @@ def test_old_summaries_are_still_read(say: Say) -> None:
     assert f"{summary['steps']} steps, to t = 30" in shown
 
 
-def test_the_examples_for_sources_are_right(tmp_path: Path) -> None:
-    """Those in the answer to a source with a shape."""
-    text = (ROOT / "tests" / "golden" / "errors" / "source_shape.txt").read_text(encoding="utf-8")
-    powers = re.findall(r'power = ("[^"]*")', text)
-    assert len(set(powers)) == 2
-    from simsuite.expressions import Expression
-
-    x, y = np.meshgrid(np.linspace(0.0, 1.0, 101), np.linspace(0.0, 1.0, 101))
-    inside = [(x > 0.1) & (x < 0.2) & (y > 0.1) & (y < 0.3), np.hypot(x - 0.5, y - 0.5) < 0.1]
-    for power, where in zip(dict.fromkeys(powers), inside):
-        values = Expression.parse(tomllib.loads(f"p = {power}")["p"], ("x", "y", "t", "T"))(x=x, y=y)
-        np.testing.assert_array_equal(values, 1e6 * where)
-
-
 def test_steps_of_a_given_length_have_no_estimate(say: Say) -> None:
     given = ("time.stepper=rkl2", "time.dt=1.0")
     assert "not estimated" in say("run", *settings(*given)).stdout

@@ -12,6 +12,7 @@ import heat_series as series
 import numpy as np
 import pytest
 from heat_benchmarks import FILES, ROOT, allowed, model_of
+from scipy.integrate import quad
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -33,6 +34,17 @@ def _bar(x: float) -> float:
 def _laser(x: float, y: float) -> float:
     power = 1e5 / (7800.0 * 470.0)
     return 293.0 + series.moving_spot(x, y, 8.0, lambda s: 0.06 + 0.01 * s, 0.003, power, STEEL)
+
+
+def _heater() -> float:
+    """20 °C and what came of 10 W between 20 s and 60 s, with ramps of 10 s, by quadrature."""
+    capacity, tau = 8960.0 * 385.0 * 0.04 * 0.03 * 0.002, 8960.0 * 385.0 * 0.002 / (2 * 100.0)
+
+    def heat(s: float) -> float:
+        power = 10.0 * (min(max((s - 20) / 10, 0.0), 1.0) - min(max((s - 60) / 10, 0.0), 1.0))
+        return power * math.exp(-(65.0 - s) / tau) / capacity
+
+    return 20.0 + sum(quad(heat, a, b, epsabs=1e-14, epsrel=1e-13)[0] for a, b in ((20, 30), (30, 60), (60, 65)))
 
 
 def _radiating() -> float:
@@ -78,6 +90,7 @@ ANSWERS: dict[tuple[str, str], tuple[Callable[[], float], float]] = {
     ("barenblatt", "centre"): (lambda: 1 / math.sqrt(3.0), 1e-15),
     ("flux_plate", "hot_corner"): (lambda: 300 + 2e4 / (45 * math.pi) * math.tanh(math.pi / 2), 1e-9),
     ("pipe_in_plate", "between"): (lambda: 80 - 60 * math.log(2.5) / math.log(4.5), 1e-9),
+    ("heater", "plate"): (_heater, 1e-10),
     ("moving_laser", "spot"): (lambda: _laser(0.14, 0.0), 1e-8),
     ("moving_laser", "behind"): (lambda: _laser(0.12, 0.0), 1e-8),
     ("moving_laser", "aside"): (lambda: _laser(0.13, 0.01), 1e-8),

@@ -28,6 +28,7 @@ EXACT = {
     ("layered_slab", "plaster"),
     ("hot_side", "centre"),
     ("arpaci_variable_conductivity", "hottest"),
+    ("heater", "plate"),
 }
 FALLS_BY = {("barenblatt", ERROR): 2.3, ("pipe_in_plate", ERROR): 1.5, ("pipe_in_plate", "between"): 1.0}
 

@@ -24,7 +24,7 @@ BASE = {"core", "errors"}
 ALLOWED = {
     "__init__": {"api", "errors", "simulation", "version"},
     "__main__": {"cli"},
-    "api": {"assembly", "core", "errors", "execution", "io", "scenario", "simulation", "stopping"},
+    "api": {"assembly", "core", "errors", "execution", "io", "scenario", "simulation", "stopping", "sweeps"},
     "backends": BASE | {"words"},
     "bench": BASE
     | {
@@ -86,6 +86,7 @@ ALLOWED = {
     "solvers": BASE
     | {"elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
     "stopping": set(),
+    "sweeps": BASE | {"assembly", "backends", "execution", "io", "scenario", "stopping", "version", "words"},
     "templates": set(),
     "verify": BASE | {"assembly", "backends", "capabilities", "expressions", "scenario", "solvers", "words"},
     "version": set(),
@@ -107,7 +108,7 @@ LIBRARIES = {  # and which parts may import these
         "solvers",
     },
     "pycuda": {"backends", "routes"},
-    "h5py": {"inspection", "io", "pictures"},
+    "h5py": {"inspection", "io", "pictures", "sweeps"},
     "xarray": {"api"},
     "matplotlib": {"pictures"},
     "typer": {"cli"},

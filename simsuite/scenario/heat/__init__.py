@@ -13,9 +13,10 @@ from simsuite.scenario.heat.boundary import (
     Segment,
     Temperature,
 )
+from simsuite.scenario.heat.grid import Grid
 from simsuite.scenario.heat.material import ArrayRef, Coefficient, ImageRef, Material, Part, is_image
 from simsuite.scenario.heat.region import Circle, Mask, Polygon, Rectangle, Region
-from simsuite.scenario.heat.scenario import Grid, HeatRun, HeatScenario, Initial, Probe, Reference
+from simsuite.scenario.heat.scenario import HeatRun, HeatScenario, Initial, Probe, Reference
 from simsuite.scenario.heat.source import Source
 from simsuite.scenario.heat.time import STEPPERS, Time
 

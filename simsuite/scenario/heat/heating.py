@@ -14,19 +14,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simsuite.expressions import Expression
 from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number
+from simsuite.scenario.heat.grid import Grid
 from simsuite.scenario.heat.physics import STEFAN_BOLTZMANN
 from simsuite.scenario.heat.shapes import CircleShape, RectangleShape, Shape, outline_margin
 from simsuite.scenario.heat.source import SURFACE, AnySource, Source, source_names
 from simsuite.scenario.heat.surface import Surface
-
-if TYPE_CHECKING:
-    from simsuite.scenario.heat.scenario import Grid, HeatScenario
 
 VARIABLES = ("x", "y", "t", "T")
 _ROWS = 256  # rows of cells that are looked at together
@@ -53,15 +50,15 @@ class Heating:
         return "the heat through the faces" if self.name == SURFACE else f"the source {self.name}"
 
 
-def heating(scenario: HeatScenario) -> tuple[Heating, ...]:
+def heating(sources: list[AnySource], surface: Surface | None, grid: Grid) -> tuple[Heating, ...]:
     """All that heats the plate, in the order of the file, the faces last."""
     found = []
-    for i, (name, source) in enumerate(zip(source_names(scenario.source), scenario.source)):
+    for i, (name, source) in enumerate(zip(source_names(sources), sources)):
         key = "power" if source.watts is None else "watts"
-        found.append(Heating(name, _power(source, scenario.grid), ("source", i, key), source.watts is not None))
-    if scenario.surface is not None:
-        power = _through_faces(scenario.surface, scenario.grid.thickness or 1.0)
-        found.append(Heating(SURFACE, power, ("surface", "h" if scenario.surface.h else "emissivity"), True))
+        found.append(Heating(name, _power(source, grid), ("source", i, key), source.watts is not None))
+    if surface is not None:
+        power = _through_faces(surface, grid.thickness or 1.0)
+        found.append(Heating(SURFACE, power, ("surface", "emissivity" if surface.h is None else "h"), True))
     return tuple(found)
 
 
@@ -74,7 +71,7 @@ def _power(source: AnySource, grid: Grid) -> Expression:
         volume = cells * (grid.lx / grid.nx) * (grid.ly / grid.ny) * (grid.thickness or 1.0)
         given = Expression.combine("/", given, volume) if volume > 0 else Expression.constant(0.0)
     if source.on is not None:
-        factors.append(_while_on(source.on, source.ramp))
+        factors.append(_while_on(source.intervals, source.ramp))
     if not factors:
         return given if source.watts is None else Expression.from_tree(given.tree, VARIABLES)
     return Expression.from_tree(_product([given.tree, *factors]), VARIABLES)

@@ -14,6 +14,7 @@ from simsuite.scenario.common import AnyRun, FieldMistake, Output, Positive, Sec
 from simsuite.scenario.constants import Constants
 from simsuite.scenario.heat import foreign
 from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, Radiation, derived_keys, fixes_level
+from simsuite.scenario.heat.grid import Grid
 from simsuite.scenario.heat.heating import Heating, heating
 from simsuite.scenario.heat.material import HOW, Material
 from simsuite.scenario.heat.region import Region, region_mistakes
@@ -28,21 +29,6 @@ from simsuite.scenario.units import DIFFERENCE, LENGTH, TEMPERATURE, Unit
 _ABSOLUTE = 'radiation goes by the fourth power of absolute temperatures, but units = "degC" says that all are in °C'
 _IN_KELVIN = 'write units = "K" and all temperatures in K, 273.15 more than in °C'
 _DERIVED = "follows from the manufactured solution"
-MOST_CELLS = 1 << 18  # the most cells along an axis: what the grid of a CUDA launch can hold
-
-
-class Grid(Section):
-    measured_in: ClassVar[Mapping[str, Unit]] = dict.fromkeys(("lx", "ly", "thickness"), LENGTH)
-    expected_keys: ClassVar[Mapping[str, str]] = foreign.GRID
-    nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along x")
-    ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along y; 1 for a rod")
-    lx: Positive = Field(1.0, description="width of the rectangle, m")
-    ly: Positive = Field(1.0, description="height of the rectangle, m")
-    thickness: Positive | None = Field(
-        None, description="of the plate, m: energies are then in J in place of J per metre of depth"
-    )
-
-
 _AT_TIME_0 = tuple((name, "the state at time 0 is a number or an expression in x and y") for name in ("T", "t"))
 
 
@@ -213,7 +199,7 @@ class HeatScenario(Section):
     @property
     def heating(self) -> tuple[Heating, ...]:
         """All that heats the plate: its sources, and what comes in through its faces."""
-        return heating(self)
+        return heating(self.source, self.surface, self.grid)
 
     def edge_length(self, edge: str) -> float:
         """The length of one of `EDGES`, in m."""

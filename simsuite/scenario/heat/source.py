@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, ClassVar, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -15,6 +15,7 @@ from simsuite.scenario.heat.shapes import OTHER_SHAPES, CircleShape, PolygonShap
 from simsuite.scenario.types import NumberOrExpression, mistake
 from simsuite.scenario.units import HEAT_DENSITY, SECONDS, WATTS, Unit
 
+_ORDER = "write them in order, or as one"
 MOST_CORNERS = 60  # of a polygon: each is some 40 parts of the expression that the source becomes
 SURFACE = "surface"  # what the heat through the faces is called in the results
 
@@ -27,12 +28,6 @@ def _identifier(name: str) -> str:
 
 
 SourceName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_identifier)]
-
-
-def _one_interval(times: object) -> object:
-    """A list of intervals; [from, to] stands for one."""
-    alone = isinstance(times, list) and bool(times) and all(isinstance(t, (int, float)) for t in times)
-    return [times] if alone else times
 
 
 Times: TypeAlias = Annotated[list[NonNegative], Field(min_length=1, max_length=2)]
@@ -72,7 +67,7 @@ class SourceKeys(Section):
         description="heat that arises in all, W, in place of power: spread evenly over the cells of the source; number "
         "or expression in t; needs thickness in [grid]",
     )
-    on: Annotated[list[Times], Field(min_length=1, max_length=1000), BeforeValidator(_one_interval)] | None = Field(
+    on: Times | Annotated[list[Times], Field(min_length=1, max_length=1000)] | None = Field(
         None,
         description="when it acts, s: [from, to], or [[from, to], ..]; [from] is for the rest of the run (default: all "
         "the time)",
@@ -103,20 +98,30 @@ class SourceKeys(Section):
                 help = "add on = [[from, to], ..]"
                 yield Mistake(("ramp",), "there is no `on` that it belongs to", help, on_key=True)
             return
-        for i, times in enumerate(self.on):
-            if len(times) == 1 and i < len(self.on) - 1:
-                yield Mistake(("on", i), "has no end, but others come after it", "write [from, to]")
-            elif len(times) == 2 and not times[0] < times[1]:
-                message = f"must go upwards, but {times[0]:g} is not less than {times[1]:g}"
-                yield Mistake(("on", i), message, "write [from, to]")
-            elif len(times) == 2 and self.ramp is not None and times[1] - times[0] < self.ramp * (1 - 1e-9):
+        times = self.intervals
+        paths = [("on", i) if isinstance(self.on[0], list) else ("on",) for i in range(len(times))]
+        for i, (path, interval) in enumerate(zip(paths, times)):
+            if len(interval) == 1 and i < len(times) - 1:
+                yield Mistake(path, "has no end, but others come after it", "write [from, to]")
+            elif len(interval) == 2 and not interval[0] < interval[1]:
+                message = f"must go upwards, but {interval[0]:g} is not less than {interval[1]:g}"
+                yield Mistake(path, message, "write [from, to]")
+            elif len(interval) == 2 and self.ramp is not None and interval[1] - interval[0] < self.ramp * (1 - 1e-9):
                 message = f"is shorter than the ramp of {self.ramp:g} s: the source would not reach its power"
-                yield Mistake(("on", i), message)
-        for i, (before, after) in enumerate(pairwise(self.on), 1):
+                yield Mistake(path, message)
+        for path, (before, after) in zip(paths[1:], pairwise(times)):
             if len(before) == 2 and after[0] < before[1] + (self.ramp or 0.0) * (1 - 1e-9):
                 ramp = ", with its ramp," if self.ramp else ""
-                message = f"begins at {after[0]:g} s, before the one in front of it{ramp} has ended"
-                yield Mistake(("on", i), message, "write them in order, or as one")
+                message = f"must begin later: at {after[0]:g} s the one in front of it{ramp} has not ended"
+                yield Mistake(path, message, _ORDER)
+
+    @property
+    def intervals(self) -> list[list[float]]:
+        """When it acts, [from, to] each, the last one perhaps without an end; none if it does so all the time."""
+        if self.on is None:
+            return []
+        nested = [times for times in self.on if isinstance(times, list)]
+        return nested or [[t for t in self.on if not isinstance(t, list)]]
 
 
 class Source(SourceKeys):

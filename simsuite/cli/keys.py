@@ -1,11 +1,12 @@
-"""`simsuite explain`: a key of scenario files in words."""
+"""`simsuite schema`: the keys of scenario files, for editors (JSON schema) and for people (Markdown). `simsuite
+explain`: one of them in words."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
     from simsuite.scenario.explain import Explained
 
 _WIDTH = 100
+
+
+def schema(
+    solver: Annotated[
+        str | None, typer.Argument(metavar="[heat|gbm|linear]", help="One solver's scenarios only.", show_default=False)
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print all keys as a page to read instead.")] = False,
+) -> None:
+    """Print the JSON schema of scenario files, which has every key with its unit."""
+    from simsuite.scenario import SOLVERS, editor_schema
+    from simsuite.scenario.reference import reference
+
+    _require_solver(solver, SOLVERS)
+    print(reference(solver) if markdown else json.dumps(editor_schema(solver), indent=2, ensure_ascii=False))
 
 
 def explain(
@@ -31,13 +46,17 @@ def explain(
     from simsuite.scenario import SOLVERS
     from simsuite.scenario.explain import explained
 
-    if solver is not None and solver not in SOLVERS:
-        raise UsageError(f"there is no solver `{solver}`; known are {', '.join(SOLVERS)}")
+    _require_solver(solver, SOLVERS)
     found = explained(key, solver)
     if as_json:
         print(json.dumps({"keys": [dataclasses.asdict(each) for each in found]}, indent=2, ensure_ascii=False))
         return
     print("\n\n".join("\n".join(_lines(each)) for each in found))
+
+
+def _require_solver(solver: str | None, known: Iterable[str]) -> None:
+    if solver is not None and solver not in known:
+        raise UsageError(f"there is no solver `{solver}`; known are {', '.join(known)}")
 
 
 def _lines(found: Explained) -> Iterator[str]:

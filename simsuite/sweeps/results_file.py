@@ -1,0 +1,84 @@
+"""sweep.h5: the results of all members, with the keys that vary as dimensions, for xarray and whatever reads netCDF-4.
+
+All combinations of values are an array with a dimension for each key; other members lie along one dimension, `member`,
+and the values of the keys are variables along it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from simsuite.sweeps.directory import Ended
+from simsuite.sweeps.plan import Plan
+
+STATUS = {"complete": 0, "failed": 1, "missing": 2}
+
+
+def write_results(path: Path, plan: Plan, ended: Mapping[int, Ended], attributes: Mapping[str, str]) -> None:
+    """Write the file in place of one that is there. ended: by number of the member."""
+    names = list(dict.fromkeys(name for each in ended.values() for name in each.results))
+    units = {name: unit for each in ended.values() for name, unit in each.units.items()}
+    new = path.with_name(path.name + ".new")
+    with h5py.File(new, "w") as file:
+        file.attrs.update(attributes)
+        scales = _scales(file, plan)
+        shape = plan.shape
+        for name in names:
+            values = np.full(len(plan.members), np.nan)
+            for i, each in ended.items():
+                if (value := each.results.get(name)) is not None:
+                    values[i] = value
+            _variable(file, scales, name, values.reshape(shape), units.get(name, ""))
+        status = np.full(len(plan.members), STATUS["missing"], np.int8)
+        seconds = np.full(len(plan.members), np.nan)
+        for i, each in ended.items():
+            status[i], seconds[i] = STATUS[each.status], each.seconds
+        _variable(file, scales, "status", status.reshape(shape), "")
+        file["status"].attrs["meaning"] = ", ".join(f"{number}: {name}" for name, number in STATUS.items())
+        _variable(file, scales, "seconds", seconds.reshape(shape), "s")
+    with new.open("rb") as written:
+        os.fsync(written.fileno())
+    os.replace(new, path)
+
+
+def _scales(file: h5py.File, plan: Plan) -> list[h5py.Dataset]:
+    """The dimensions of the file."""
+    if not plan.is_product:
+        file["member"] = np.arange(len(plan.members))
+        file["member"].make_scale("member")
+        for key, column in zip(plan.keys, zip(*plan.members)):
+            _variable(file, [file["member"]], key, _array(column), "")
+        return [file["member"]]
+    found = []
+    for i, key in enumerate(plan.keys):
+        values = list(dict.fromkeys(member[i] for member in plan.members)) if _hashable(plan, i) else []
+        file[key] = _array(values if len(values) == plan.shape[i] else range(plan.shape[i]))
+        file[key].make_scale(key)
+        found.append(file[key])
+    return found
+
+
+def _hashable(plan: Plan, i: int) -> bool:
+    return all(isinstance(member[i], (int, float, str)) for member in plan.members)
+
+
+def _array(values: Any) -> np.ndarray:
+    """Numbers as such, whatever else as text. Any: values of a scenario's keys."""
+    values = list(values)
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return np.asarray(values)
+    return np.asarray([str(value) for value in values], h5py.string_dtype())
+
+
+def _variable(file: h5py.File, scales: list[h5py.Dataset], name: str, values: np.ndarray, unit: str) -> None:
+    variable = file.create_dataset(name, data=values)
+    for i, scale in enumerate(scales):
+        variable.dims[i].attach_scale(scale)
+    if unit:
+        variable.attrs["units"] = unit

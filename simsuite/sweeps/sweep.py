@@ -1,0 +1,141 @@
+"""A sweep from its plan to its results."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simsuite.assembly import device_of
+from simsuite.backends.threads import threads_available
+from simsuite.errors import UsageError
+from simsuite.scenario import Scenario, load, load_table, settings
+from simsuite.sweeps.directory import Ended, SweepDirectory
+from simsuite.sweeps.plan import Plan
+from simsuite.sweeps.results_file import write_results
+from simsuite.sweeps.table import numbers
+from simsuite.sweeps.workers import Answer, run_members
+from simsuite.version import VERSION
+
+
+@dataclass
+class Sweep:
+    """One call of `simsuite sweep`.
+
+    scenario: its file, or a dictionary as a file would be read to. overrides: of all members, as "key=value". told:
+    called for each member that ends, with how many have ended. begins: called before the first one, with how many are
+    left and how many processes run them. stopped: gives a reason to stop, or None. workers: processes at a time; by
+    default as many as there are cores, or one where members run on a GPU. units: of the results of a member.
+    """
+
+    scenario: Path | Mapping[str, object]
+    plan: Plan
+    directory: Path
+    overrides: Sequence[str] = ()
+    workers: int | None = None
+    retry: bool = False
+    fresh: bool = False
+    told: Callable[[Ended, int], None] = lambda ended, count: None
+    begins: Callable[[int, int], None] = lambda left, workers: None
+    stopped: Callable[[], str | None] = lambda: None
+    units: Callable[[Mapping[str, Any]], dict[str, str]] = lambda summary: {}  # Any: what `run --json` prints
+    solver: str = field(default="", init=False)
+    ended: dict[int, Ended] = field(default_factory=dict, init=False)
+
+    def member(self, number: int) -> Scenario:
+        """The scenario of a member. Raises ScenarioError."""
+        return self._scenario([*self.overrides, *settings(self.plan.settings(number))])
+
+    def _scenario(self, values: Sequence[str]) -> Scenario:
+        if isinstance(self.scenario, Mapping):
+            return load_table(self.scenario, Path("scenario.toml"), values)
+        return load(self.scenario, values)
+
+    def run(self) -> bool:
+        """Run all members that have not ended. Returns whether all have; False if it was stopped early.
+
+        Members that failed do not stop others; they are run again with `retry` alone. Raises ScenarioError where the
+        first member cannot be run, and UsageError for a directory that is in use or holds something else.
+        """
+        self._require_constants()
+        first = self.member(0)
+        self.solver = first.solver
+        files = SweepDirectory(self.directory)
+        with files.locked():
+            if self.fresh:
+                files.discard()
+            files.begin(self._text(), {"solver": first.solver, "overrides": list(self.overrides)}, self.plan)
+            self.ended = files.ended()
+            if self.retry:
+                self.ended = {i: each for i, each in self.ended.items() if each.status == "complete"}
+            left = [i for i in range(len(self.plan.members)) if i not in self.ended]
+            if left:
+                self._run(left, first, files)
+            self._write(files, first)
+        return len(self.ended) == len(self.plan.members)
+
+    def _require_constants(self) -> None:
+        """Raises UsageError where a constant varies that the scenario does not have: a misspelt one would vary
+        nothing."""
+        varied = [key.partition(".")[2] for key in self.plan.keys if key.startswith("constants.")]
+        known = (self._scenario(self.overrides).model.constants or {}) if varied else {}
+        for name in varied:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                help = f"; did you mean `{near[0]}`?" if near else ""
+                raise UsageError(f"the scenario has no constant `{name}`{help}")
+
+    def _text(self) -> str:
+        if isinstance(self.scenario, Mapping):
+            return "\n".join(settings(self.scenario)) + "\n"
+        return self.scenario.read_text("utf-8")
+
+    def _run(self, left: Sequence[int], first: Scenario, files: SweepDirectory) -> None:
+        workers, threads = self._shared_out(len(left), first)
+        self.begins(len(left), workers)
+        base = Path() if isinstance(self.scenario, Mapping) else self.scenario.parent
+        shared = {
+            "scenario": str(files.scenario),
+            "overrides": list(self.overrides),
+            "base": str(base.resolve()),
+        }
+
+        def asked(i: int) -> Mapping[str, object]:
+            values = json.loads(json.dumps(self.plan.settings(i), default=str))
+            return {"directory": str(files.member(i)), "values": values}
+
+        for answer in run_members(left, asked, shared, workers, threads, self.stopped):
+            ended = self._ended(answer)
+            if ended is not None:
+                files.add(ended)
+                self.ended[ended.member] = ended
+                self.told(ended, len(self.ended))
+
+    def _ended(self, answer: Answer) -> Ended | None:
+        """A member that has ended; None for one that was stopped."""
+        if answer["status"] == "stopped":
+            return None
+        summary = answer.get("summary")
+        results, units = ({}, {}) if summary is None else (numbers(summary["results"]), self.units(summary))
+        seconds = answer.get("seconds", 0.0)
+        return Ended(answer["member"], answer["status"], results, units, answer.get("error"), seconds)
+
+    def _shared_out(self, members: int, first: Scenario) -> tuple[int, int]:
+        """How many processes run at a time, and how many threads each may take."""
+        cores = threads_available()
+        if self.workers is not None:
+            workers = self.workers
+        elif device_of(first)().name.startswith("cuda:"):
+            workers = 1
+        else:
+            workers = cores
+        workers = max(1, min(workers, members))
+        return workers, max(1, cores // workers)
+
+    def _write(self, files: SweepDirectory, first: Scenario) -> None:
+        made = {"title": first.model.title, "solver": first.solver, "source": f"simsuite {VERSION}"}
+        write_results(files.results, self.plan, self.ended, made | {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
