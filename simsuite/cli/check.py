@@ -1,4 +1,5 @@
-"""`simsuite check`: what a scenario will do, without doing it; of a run, whether its files are as they were written."""
+"""`simsuite check`: what a scenario will do, without doing it; of a run, whether its files are as they were written.
+`simsuite repair`: the results of a run that was cut off, readable again."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import print_json, say, show
-from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, Verbose, load_scenario
+from simsuite.cli.run import Device, Directory, Json, RunPath, ScenarioFile, Set, Verbose, load_scenario, run_directory
 from simsuite.cli.summary import short_stepper
 from simsuite.errors import AFRESH, VerificationFailure
 from simsuite.words import about, counted, duration, steps_in_words, with_prefix
@@ -82,6 +83,21 @@ def check(
         show(f"  warning    {text}")
     if found["disk_bytes"] > found["disk_free_bytes"]:
         show(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
+
+
+def repair(directory: RunPath, as_json: Json = False) -> None:
+    """Make the results of an interrupted run readable again, as of its newest checkpoint, without continuing it.
+
+    `run` and `resume` do that by themselves; this is for who wants to look at the results first. All rows are read, and
+    those that are not as they were written are named.
+    """
+    from simsuite.repairing import repair as put_right
+
+    run = run_directory(directory)
+    found = put_right(run)
+    if found["restored"]:
+        say(f"{run.results} was damaged; it is restored to what it was at the newest checkpoint")
+    report(run, found, as_json)
 
 
 def report(run: RunDirectory, found: Mapping[str, Any], as_json: bool) -> None:

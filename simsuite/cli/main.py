@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import typer
 
-from simsuite.cli import bench, check, doctor, info, keys, new, plot, repair, run, sweep, verify
+from simsuite.cli import bench, check, compare, doctor, info, keys, new, plot, run, sweep, verify
 from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.cli.memory import lacks_memory, require_addresses
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
@@ -30,8 +30,9 @@ app.command()(run.run)
 app.command()(run.resume)
 app.command()(sweep.sweep)
 app.command()(check.check)
-app.command()(repair.repair)
+app.command()(check.repair)
 app.command()(info.info)
+app.command()(compare.compare)
 app.command()(plot.plot)
 app.command()(new.new)
 app.command()(doctor.doctor)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ import numpy as np
 from simsuite.errors import SimsuiteError
 from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
-from simsuite.scenario.load import model_class
+from simsuite.scenario.load import stored_model
 
 _SLAB_BYTES = 1 << 25
 
@@ -61,7 +60,7 @@ class Recording:
     def scenario(self) -> Any:
         """The scenario's validated model. Its data files need not be there. Raises SimsuiteError if it is damaged."""
         try:
-            return model_class(self.solver).model_validate(tomllib.loads(self.attribute("scenario")))
+            return stored_model(self.solver, self.attribute("scenario"))
         except (ValueError, RecursionError) as error:
             raise SimsuiteError(f"the scenario in {self.file.filename} is damaged ({error})") from error
 

@@ -44,6 +44,12 @@ class _Context(TypedDict):
     terms: Terms
 
 
+def stored_model(solver: str, text: str) -> Model:
+    """The model of a resolved scenario, as results keep it. Its data files need not be there. Raises ValueError."""
+    data = tomllib.loads(text)
+    return model_class(solver).model_validate(data, context={"terms": terms_in(data)[0]})
+
+
 def model_class(solver: str) -> type[BaseModel]:
     """The model of a solver's scenarios."""
     module, _, name = SOLVERS[solver].partition(":")
@@ -85,7 +91,7 @@ class Scenario:
             context = {"base": self.base, "terms": terms_in(other)[0]}
             model = type(self.model).model_validate(other, context=context)
             other = model.model_dump(mode="json", by_alias=True, exclude_none=True)
-        mine, theirs = dict(_leaves(self._resolved(), ())), dict(_leaves(other, ()))
+        mine, theirs = dict(leaves(self._resolved(), ())), dict(leaves(other, ()))
         keys = dict.fromkeys([*mine, *theirs])
         differing = {key for key in keys if mine.get(key) != theirs.get(key)}
         parts = {key for key in differing if any(key[:n] in differing for n in range(1, len(key)))}
@@ -97,7 +103,7 @@ class Scenario:
 
     def file_names(self) -> Iterator[tuple[str, str]]:
         """Every data file that the scenario refers to: the dotted key, and the name as it stands there."""
-        for key, name in _leaves(self._resolved(), ()):
+        for key, name in leaves(self._resolved(), ()):
             if key[-1] == "file" and isinstance(name, str):
                 yield ".".join(map(str, key[:-1])), name
 
@@ -241,13 +247,13 @@ def _model(data: Table) -> tuple[list[Mistake], type[BaseModel] | None]:
     return [Mistake(("solver",), f"`solver` must be one of {known}", help)], None
 
 
-def _leaves(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, object]]:
+def leaves(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, object]]:
     """Every value of a nested table that is not itself a table or a list with tables in it."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _leaves(item, (*path, key))
+            yield from leaves(item, (*path, key))
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for i, item in enumerate(value):
-            yield from _leaves(item, (*path, i))
+            yield from leaves(item, (*path, i))
     else:
         yield path, value
