@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from simsuite.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from simsuite.api import Run, open_simulation, run
+    from simsuite.api import Run, Sweep, load, open_simulation, run, sweep
     from simsuite.errors import DeviceError, NumericalFailure, ScenarioError, SimsuiteError, UsageError
     from simsuite.simulation import Simulation
 
@@ -34,13 +34,14 @@ __all__ = [
     "Sweep",
     "UsageError",
     "__version__",
+    "load",
     "open_simulation",
     "run",
     "sweep",
 ]
 
 _HOMES = {
-    "simsuite.api": {"Run", "Sweep", "open_simulation", "run", "sweep"},
+    "simsuite.api": {"Run", "Sweep", "load", "open_simulation", "run", "sweep"},
     "simsuite.errors": {"DeviceError", "NumericalFailure", "ScenarioError", "SimsuiteError", "UsageError"},
     "simsuite.simulation": {"Simulation"},
 }

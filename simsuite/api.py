@@ -17,7 +17,8 @@ from simsuite.core import JsonObject, Problem
 from simsuite.errors import Advice, PackageMissing, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
-from simsuite.scenario import Scenario, load, load_table, settings
+from simsuite.scenario import Scenario, load_table, settings
+from simsuite.scenario import load as load_scenario
 from simsuite.simulation import Simulation
 from simsuite.stopping import Stopping
 from simsuite.sweeps.directory import SweepDirectory
@@ -91,6 +92,19 @@ def run(
     if stopping.signal is not None:
         signal.raise_signal(stopping.signal)
     return Run(where, summary)
+
+
+def load(directory: Path | str) -> Run:
+    """The run in a directory, finished or stopped, without running anything. directory: of the run, or a file in it.
+
+    Raises UsageError where there is no run, or one that has no results yet."""
+    with _python_words():
+        run = RunDirectory.of(directory)
+        summary = run.read_summary()
+        if summary is None:
+            why = "has no results yet" if run.exists else run.without()
+            raise UsageError(f"{run.path} {why}")
+        return Run(run.path, summary | {"directory": str(run.path)})
 
 
 def open_simulation(
@@ -230,7 +244,7 @@ def _load(
         raise UsageError(
             f"expected the path of a scenario file, or a scenario as a dictionary, not {type(path).__name__}"
         )
-    return load(path, settings(values), override_name="set: ")
+    return load_scenario(path, settings(values), override_name="set: ")
 
 
 class _Logger:

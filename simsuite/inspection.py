@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +129,26 @@ def runs_in(directory: Path) -> list[RunDirectory]:
         return []
     runs = [RunDirectory(path) for path in sorted(directory.iterdir()) if path.is_dir()]
     return [run for run in runs if run.exists]
+
+
+def runs_below(directory: Path) -> Iterator[RunDirectory]:
+    """The runs in a directory, itself or any folder below it, by name; not what lies in the folder of a run, nor the
+    members of a sweep, whose directory comes in their place."""
+    run = RunDirectory(directory)
+    if run.exists or (directory / "sweep.json").is_file():
+        yield run
+        return
+    try:
+        below = sorted(path for path in directory.iterdir() if path.is_dir() and not path.is_symlink())
+    except OSError:  # a folder that may not be read
+        return
+    for path in below:
+        yield from runs_below(path)
+
+
+def bytes_in(directory: Path) -> int:
+    """What the files in a directory and below it take."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def _failure(run: RunDirectory) -> str | None:

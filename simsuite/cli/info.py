@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +14,10 @@ from simsuite.cli.run import Json, Verbose, run_directory
 from simsuite.cli.summary import print_summary, short_stepper
 from simsuite.cli.table import print_csv, print_runs_csv
 from simsuite.errors import SimsuiteError, UsageError
-from simsuite.words import counted, duration, measured
+from simsuite.words import counted, duration, measured, with_prefix
+
+if TYPE_CHECKING:
+    from simsuite.io.directory import RunDirectory
 
 
 def info(
@@ -62,6 +66,58 @@ def info(
         show(f"  stepper    {short_stepper(found, False)}")
         if verbose and "stepper_reason" in found:
             show(f"  why        {found['stepper_reason']}")
+
+
+def list_runs(
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where to look.")] = Path("runs"),
+    as_json: Json = False,
+) -> None:
+    """List the runs and sweeps in a directory and below it: state, how far, when last written to, size."""
+    from simsuite.inspection import bytes_in, runs_below
+
+    if not directory.is_dir():
+        raise UsageError(f"there is no directory {directory}")
+    found = []
+    for run in runs_below(directory):
+        about = _of_sweep(run.path) if (run.path / "sweep.json").is_file() else _of_run(run)
+        written = max((path.stat().st_mtime for path in run.path.iterdir() if path.is_file()), default=0.0)
+        found.append({**about, "seconds_since": max(time.time() - written, 0.0), "bytes": bytes_in(run.path)})
+    if as_json:
+        print_json({"directory": str(directory), "runs": found})
+        return
+    if not found:
+        show(f"there are no runs in {directory}")
+        return
+    rows = [
+        (each["directory"], each["status"], f"{duration(each['seconds_since'])} ago", with_prefix(each["bytes"], "B"))
+        for each in found
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row, each in zip(rows, found):
+        cells = (row[0].ljust(widths[0]), row[1].ljust(widths[1]), row[2].rjust(widths[2]), row[3].rjust(widths[3]))
+        show("  ".join([*cells, each["brief"] if "brief" in each else _brief(each)]).rstrip())
+
+
+def _of_run(run: RunDirectory) -> dict[str, Any]:
+    from simsuite.inspection import inspect
+
+    try:
+        return inspect(run)
+    except SimsuiteError as error:
+        return {"directory": str(run.path), "status": "damaged", "error": str(error)}
+
+
+def _of_sweep(path: Path) -> dict[str, Any]:
+    from simsuite.sweeps.directory import SweepDirectory
+
+    files = SweepDirectory(path)
+    try:
+        members, ended, failed = files.counts()
+    except SimsuiteError as error:
+        return {"directory": str(path), "status": "damaged", "error": str(error)}
+    status = "running" if files.in_use else "complete" if ended >= members else "stopped"
+    brief = f"sweep, {ended} of {counted(members, 'member')}" + (f", {failed} failed" if failed else "")
+    return {"directory": str(path), "status": status, "brief": brief, "members": members, "ended": ended}
 
 
 def _headline(found: Mapping[str, Any]) -> str:
@@ -128,14 +184,9 @@ def _print_datasets(shapes: Mapping[str, Sequence[int]], verbose: bool) -> None:
 
 
 def _list(directory: Path, runs: Sequence[Any], as_json: bool, as_csv: bool) -> None:
-    from simsuite.inspection import inspect
-
     found: list[dict[str, Any]] = []
     for run in runs:
-        try:
-            found.append(inspect(run))
-        except SimsuiteError as error:
-            found.append({"directory": str(run.path), "status": "damaged", "error": str(error)})
+        found.append(_of_run(run))
     if as_json:
         print_json({"directory": str(directory), "runs": found})
         return

@@ -139,7 +139,8 @@ def _shortened(sections: Sequence[Section], room: int, rest: str) -> list[Sectio
 def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     results, units = summary["results"], summary.get("units", {})
     degrees = unit_of(units, "temperature", "K")
-    rows = [_row(name, results[name]) for name in ("min", "max", "mean")]
+    places = {"min": _place(results.get("coldest")), "max": _place(results.get("hottest")), "mean": ""}
+    rows = [_row(name, results[name], place) for name, place in places.items()]
     if verbose and "range" in results:
         rows.append(
             _row("range", " to ".join(map(number, results["range"])), "the lowest and the highest of all steps")
@@ -153,6 +154,10 @@ def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
         rows = [_row(name, value, of[name]) for name, value in results["error"].items()]
         yield "error against the reference, K", rows
     yield "", list(_heat_quality(results, summary, verbose))
+
+
+def _place(at: Mapping[str, float] | None) -> str:
+    return "" if at is None else f"at x = {at['x']:.6g} m, y = {at['y']:.6g} m"
 
 
 def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) -> Iterator[Section]:

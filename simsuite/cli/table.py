@@ -67,6 +67,8 @@ def _unit(name: tuple[str, ...], summary: Mapping[str, Any]) -> str:
 
 
 def _heat_unit(name: tuple[str, ...], units: Mapping[str, str]) -> str:
+    if name[0] in ("coldest", "hottest"):
+        return "m"
     if name[0] in ("min", "max", "mean", "range", "probes"):
         return units.get("temperature", "K")
     if name[0] == "energy":

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from simsuite.errors import Advice, UsageError
+from simsuite.errors import Advice, SimsuiteError, UsageError
 from simsuite.io.lock import Lock
 from simsuite.sweeps.plan import Plan
 
@@ -109,6 +109,22 @@ class SweepDirectory:
             with self.log.open("r+b") as file:
                 file.truncate(whole)
         return found
+
+    def counts(self) -> tuple[int, int, int]:
+        """How many members there are, how many have ended, and how many of these failed. Raises SimsuiteError where
+        that cannot be read."""
+        try:
+            members = len(json.loads(self.plan.read_text("utf-8"))["members"])
+            lines = self.log.read_bytes().splitlines(keepends=True) if self.log.exists() else []
+            states = [json.loads(line)["status"] for line in lines if line.endswith(b"\n")]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SimsuiteError(f"the sweep in {self.path} is damaged: {error}") from error
+        return members, len(states), states.count("failed")
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a simsuite works on it."""
+        return Lock(self.path).in_use
 
     def add(self, ended: Ended) -> None:
         """Store that a member has ended, in such a way that a power cut does not lose it."""

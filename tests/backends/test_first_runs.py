@@ -15,7 +15,7 @@ from sm90 import others_long
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 MOST = {  # functions that Numba compiles, its own among them
-    "circuit_board": 45,
+    "circuit_board": 46,
     "gbm": 25,
     "gbm_sobol": 40,
     "heat": 28,

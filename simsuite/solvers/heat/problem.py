@@ -34,6 +34,7 @@ from simsuite.solvers.heat.operator.ledger import empty_ledger
 from simsuite.solvers.heat.operator.operator import ledger_entries
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.results.energy import Energy
+from simsuite.solvers.heat.results.extremes import extremes
 from simsuite.solvers.heat.results.layout import heat_layout
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
@@ -298,9 +299,7 @@ class HeatProblem:
         energy = self.energy.of(observed)
         sources = {name.removeprefix("source_"): energy[name] for name in self.energy.sources if name != SURFACE}
         results: dict[str, Any] = {
-            "min": float(a["row_min"].min()),
-            "max": float(a["row_max"].max()),
-            "mean": math.fsum(a["row_sum"]) / (self.made.nx * self.made.ny),
+            **extremes(a, self.made),
             "probes": {p.name: float(v) for p, v in zip(self.scenario.probe, a["probes"])},
             "energy": {
                 "stored": energy["stored"],

@@ -38,6 +38,10 @@ def test_a_circuit_board_against_a_method_of_lines(tmp_path: Path) -> None:
     fields = found.dataset["temperature"].values
     for k, T in zip((1, 2, 5, 10), expected):
         assert np.abs(fields[k] - T).max() < 1e-4 * np.ptp(expected[-1])
+    for name, at in (("hottest", expected[-1].argmax()), ("coldest", expected[-1].argmin())):
+        row, column = np.unravel_index(at, expected[-1].shape)
+        place = found.results[name]
+        assert (place["x"], place["y"]) == pytest.approx(((column + 0.5) * 1e-3, (row + 0.5) * 1e-3), abs=1e-12)
     energy = found.results["energy"]
     assert energy["sources"] == pytest.approx({"cpu": 4.5 * 540, "regulator": 1.5 * 240}, rel=1e-12)
     stored = 1900 * 1000 * 0.08 * 0.05 * 1.6e-3 * (expected[-1].mean() - 20)
