@@ -58,7 +58,8 @@ class FieldMistake(ValueError):
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
-Steps = Annotated[int, Field(ge=1, le=10**9)]  # more would take weeks
+MOST_STEPS = 10**9  # more would take weeks
+Steps = Annotated[int, Field(ge=1, le=MOST_STEPS)]
 
 
 MOST_FRAMES = 1_000_000

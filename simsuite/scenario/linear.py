@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import Count, FieldMistake, Output, Positive, Run, Section, Steps, frame_mistakes
+from simsuite.scenario.common import (
+    MOST_STEPS,
+    Count,
+    FieldMistake,
+    Output,
+    Positive,
+    Run,
+    Section,
+    Steps,
+    frame_mistakes,
+)
 from simsuite.scenario.complex_numbers import RealOrComplex
 from simsuite.scenario.constants import Constants
 from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
 from simsuite.scenario.types import FileRef, NumberOrExpression, Title, mistake
 from simsuite.scenario.units import SECONDS, Unit
+from simsuite.words import counted
 
 Number = TypeVar("Number", float, complex)
 
@@ -69,7 +80,7 @@ class System(Section):
         **_called(**_MATRICES, inputs="input", P="matrix", noise="noise_matrix"),
         **dict.fromkeys(("x0", "X0", "initial_state"), _START),
         **dict.fromkeys(("D", "feedthrough"), _NO_D),
-        "transpose": "write the transpose itself, or save the file transposed: numpy.save('AT.npy', A.T)",
+        "transposed": "did you mean `transpose`?",
     }
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "kind": {
@@ -88,6 +99,11 @@ class System(Section):
     matrix: Rows | MatrixFile | Generated = Field(
         description='A: rows of numbers, complex ones as "0.5-0.25j", {file = .npy, .csv, .mtx or .npz}, or '
         "{generator = ..}; in 1/s if continuous"
+    )
+    transpose: bool = Field(
+        False,
+        description="whether `matrix` has the transpose of A, as Markov chains are often written: row i what leaves "
+        "state i",
     )
     input_matrix: Rows | FileRef | None = Field(None, description="B: one row a component, one column an input")
     input: Annotated[list[Input], Field(min_length=1), BeforeValidator(_no_file)] | None = Field(
@@ -166,6 +182,7 @@ class Initial(Section):
         return self
 
 
+_ROUNDING = 1e-9  # share of the end by which it may miss a whole number of steps
 _INTEGRATORS = ("euler", "rk4", "rk45", "rungekutta", "cranknicolson", "implicit", "explicit", "tustin", "bilinear")
 _EXACT = (
     "continuous systems are discretised exactly by every method, by the exponential of A dt, so that no integrator is "
@@ -173,9 +190,13 @@ _EXACT = (
 )
 
 
+def _without_default(key: dict[str, Any]) -> None:
+    """Take the default from the schema of a key that has none in truth. Any: as JSON has it."""
+    key.pop("default")
+
+
 class Time(Section):
-    measured_in: ClassVar[Mapping[str, Unit]] = {"dt": SECONDS}
-    expected_keys: ClassVar[Mapping[str, str]] = {"end": "give `steps` and `dt`: the run ends at steps times dt"}
+    measured_in: ClassVar[Mapping[str, Unit]] = dict.fromkeys(("dt", "end"), SECONDS)
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "method": {
             **dict.fromkeys(("expm", "exponential", "exact", "zoh", *_INTEGRATORS), _EXACT),
@@ -185,7 +206,10 @@ class Time(Section):
         }
     }
 
-    steps: Steps = Field(description="number of steps")
+    steps: Steps = Field(
+        1, description="number of steps; needed unless `end` is given", json_schema_extra=_without_default
+    )
+    end: Positive | None = Field(None, description="time at which the run ends, s, in place of steps: a multiple of dt")
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")
     method: Literal["auto", "step", "power", "spectral"] = Field(
         "auto",
@@ -198,6 +222,23 @@ class Time(Section):
         description="the largest error that taking powers or modes may make, relative to the state "
         "(default 1e-8, in float32 1e-4)",
     )
+
+    @model_validator(mode="after")
+    def _steps_or_end(self) -> Time:
+        if self.end is None:
+            if "steps" not in self.model_fields_set:
+                raise mistake(("steps",), "missing key `steps` in [time]", "the number of steps; or end = .., s")
+            return self
+        dt = 1.0 if self.dt is None else self.dt
+        steps = round(self.end / dt)
+        if not 1 <= steps <= MOST_STEPS or abs(steps * dt - self.end) > _ROUNDING * self.end:
+            near = max(1, min(steps, MOST_STEPS)) * dt
+            raise mistake(("end",), f"must be a whole number of steps of {dt:g} s", f"the nearest is {near:.9g}")
+        if "steps" in self.model_fields_set and self.steps != steps:
+            message = f"`end` is after {counted(steps, 'step')} of {dt:g} s"
+            raise mistake(("steps",), message, "leave one of them out", None, True)
+        self.__dict__["steps"] = steps  # the sections do not change from here on
+        return self
 
 
 class LinearScenario(Section):

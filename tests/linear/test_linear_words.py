@@ -48,13 +48,12 @@ def saved(path: Path, A: np.ndarray) -> str:
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".csv", ".mtx", ".npz"])
-def test_a_chain_whose_rows_sum_to_one_is_warned_of_and_what_is_proposed_does(tmp_path, monkeypatch, suffix):
+def test_a_chain_whose_rows_sum_to_one_is_warned_of_and_what_is_proposed_does(tmp_path, suffix):
     name = saved(tmp_path / f"P{suffix}", CHAIN)
     (text,) = problem(tmp_path, {"file": name}).warnings
     assert text.startswith("the rows of `matrix` sum to 1, its columns do not, as in a Markov chain")
-    monkeypatch.chdir(tmp_path)
-    eval(text.rpartition("give the transpose: ")[2], {"numpy": np, "scipy": scipy})
-    turned = problem(tmp_path, {"file": f"P_transposed{suffix}"})
+    assert text.endswith("p <- A^T p, add transpose = true to [system]")
+    turned = problem(tmp_path, {"file": name}, transpose=True)
     assert turned.warnings == ()
     np.testing.assert_array_equal(turned.system.dense().A, CHAIN.T)
 
@@ -62,7 +61,9 @@ def test_a_chain_whose_rows_sum_to_one_is_warned_of_and_what_is_proposed_does(tm
 def test_chains_in_continuous_time_and_of_few_digits(tmp_path):
     (text,) = problem(tmp_path, (CHAIN - np.eye(3)).tolist(), "continuous").warnings
     assert text.startswith("the rows of `matrix` sum to 0")
-    assert text.endswith("dp/dt = A^T p, give the transpose: write its columns as rows")
+    assert text.endswith("dp/dt = A^T p, add transpose = true to [system]")
+    (text,) = problem(tmp_path, (CHAIN - np.eye(3)).T.tolist(), "continuous", transpose=True).warnings
+    assert text.endswith("add transpose = false to [system]")
 
 
 RATES = np.array([[-0.6667, 0.3333, 0.3333], [0.5, -1.0, 0.5], [0.0, 1.0, -1.0]])

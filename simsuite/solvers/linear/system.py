@@ -133,6 +133,13 @@ def read_system(model: LinearScenario, base: Path, dtype: Any) -> LinearSystem:
         raise DeviceError(f"the system's matrices and states do not fit into this machine's memory: {e}") from None
 
 
+def _turned(A: Matrix) -> Matrix:
+    """The transpose, kept in rows as A is."""
+    if isinstance(A, np.ndarray):
+        return np.ascontiguousarray(A.T)
+    return A.T.tocsr()
+
+
 class _Reader:
     """Reads the parts of a system one after the other and collects the mistakes in all of them."""
 
@@ -283,15 +290,15 @@ class _Reader:
         path, source = ("system", "matrix"), self._model.system.matrix
         if not isinstance(source, (list, MatrixFile)):
             with np.errstate(all="ignore"):
-                return self._finite(path, generate(source, self._model.system.kind == "continuous"))
-        if isinstance(source, list):
+                A = self._finite(path, generate(source, self._model.system.kind == "continuous"))
+        elif isinstance(source, list):
             A = self._read(path, source)
         else:
             A = self._read_by((*path, "file"), lambda: read_system_matrix(source, self._base))
         if A is not None and A.shape[0] != A.shape[1]:
             self._wrong(path, f"is {A.shape[0]} x {A.shape[1]}, but A must be square")
             return None
-        return A
+        return A if A is None or not self._model.system.transpose else _turned(A)
 
     def _read_start(self, n: int | None) -> np.ndarray | None:
         """X_0; n: how many rows it must have, if that is known."""

@@ -13,13 +13,6 @@ from simsuite.solvers.linear.checks.rounded_inputs import rounding_warnings
 from simsuite.solvers.linear.inputs.input_values import Inputs
 from simsuite.solvers.linear.state_space import StateSpace
 
-_WRITTEN = {  # The Python commands that transpose a matrix file, where {0} is its name and {1} that of the new file.
-    ".npy": 'numpy.save("{1}", numpy.load("{0}").T)',
-    ".csv": 'numpy.savetxt("{1}", numpy.loadtxt("{0}", delimiter=",").T, delimiter=",", fmt="%.17g")',
-    ".mtx": 'scipy.io.mmwrite("{1}", scipy.io.mmread("{0}").T, precision=17)',
-    ".npz": 'scipy.sparse.save_npz("{1}", scipy.sparse.load_npz("{0}").T.tocsr())',
-}
-
 
 def warnings_of(system: System, stated: StateSpace, inputs: Inputs, steps: int) -> Sequence[str]:
     """The warnings about a scenario, one sentence each. stated: the system with its matrices read; steps: how many the
@@ -41,17 +34,19 @@ def _of_chains(system: System, stated: StateSpace) -> Sequence[str]:
     sums = sums_of(stated.A, stated.continuous)
     if sums.get("columns", np.inf) <= NEAR:
         return _of_columns(stated, sums["columns"])
-    return (_of_rows(given, stated.continuous, sums["rows"]),) if sums.get("rows", np.inf) <= NEAR else ()
+    return (_of_rows(system.transpose, stated.continuous, sums["rows"]),) if sums.get("rows", np.inf) <= NEAR else ()
 
 
-def _of_rows(given: list[list[complex]] | MatrixFile, continuous: bool, off: float) -> str:
-    """The warning about a Markov chain whose rows, rather than columns, sum to 1 (0). off: how far the sums are off."""
+def _of_rows(transposed: bool, continuous: bool, off: float) -> str:
+    """The warning about a Markov chain whose rows, rather than columns, sum to 1 (0). transposed: whether the scenario
+    has the matrix turned already. off: how far the sums are off."""
+    turned = "false" if transposed else "true"
     total, rule, wanted = (0, "dX/dt = A X", "dp/dt = A^T p") if continuous else (1, "X <- A X", "p <- A^T p")
     sums = f"sum to {total}"
     if off > SUMS:
         sums += f" (only up to {_share(off, continuous)}: {_normalise('row', continuous)})"
     found = f"the rows of `matrix` {sums}, its columns do not, as in a Markov chain with A[i, j] from i to j"
-    use = f"{rule} then carries expectations; for probabilities, {wanted}, give the transpose: {_way(given)}"
+    use = f"{rule} then carries expectations; for probabilities, {wanted}, add transpose = {turned} to [system]"
     return f"{found}: {use}"
 
 
@@ -74,10 +69,3 @@ def _normalise(line: str, continuous: bool) -> str:
     if continuous:
         return f"make each entry of the diagonal minus the sum of the others in its {line}"
     return f"divide each {line} by its sum"
-
-
-def _way(given: list[list[complex]] | MatrixFile) -> str:
-    if isinstance(given, list):
-        return "write its columns as rows"
-    stem, dot, suffix = given.file.rpartition(".")
-    return _WRITTEN[f"{dot}{suffix}".lower()].format(given.file, f"{stem}_transposed{dot}{suffix}")

@@ -1,4 +1,5 @@
-"""Matrices in text files: each line holds a row, with its numbers separated by commas."""
+"""Matrices in text files: each line holds a row, with its numbers separated by commas. The first line may be a header,
+whose fields are names."""
 
 from __future__ import annotations
 
@@ -17,19 +18,37 @@ def read_csv(path: Path) -> np.ndarray:
     """The matrix in a file: float64, or complex128 if one of its numbers is written like 0.5-0.25j. Raises ValueError,
     which names the first faulty line.
     """
-    kind = _kind(path)
+    header = _lines_of_header(path)
+    kind = _kind(path, header)
     try:
         with _opened(path) as file:
-            return np.loadtxt(file, kind, delimiter=",", ndmin=2)
+            return np.loadtxt(file, kind, delimiter=",", ndmin=2, skiprows=header)
     except ValueError as e:
-        raise ValueError(_fault(path, kind) or e) from None
+        raise ValueError(_fault(path, kind, header) or e) from None
 
 
-def _kind(path: Path) -> type[Any]:
+def _lines_of_header(path: Path) -> int:
+    """How many lines come before the numbers: those up to one whose fields are names, all of them; else 0."""
+    for number, line in enumerate(_lines(path), 1):
+        row = line.partition("#")[0]
+        if row.strip():
+            fields = [field.strip().strip("\"'") for field in row.split(",")]
+            return number if all(_is_name(field) for field in fields) else 0
+    return 0
+
+
+def _is_name(field: str) -> bool:
+    """Whether a field is a name such as those of columns, neither a number nor something like one."""
+    return field[:1].isalpha() and field.lower() not in ("nan", "inf", "infinity") and not _is_number(field, complex)
+
+
+def _kind(path: Path, header: int) -> type[Any]:
     """The type of the numbers, complex if any of them is. Raises ValueError where the file holds no numbers at all."""
     kind: type[Any] = float
     numbers, blank = False, True
-    for line in _lines(path):
+    for number, line in enumerate(_lines(path), 1):
+        if number <= header:
+            continue
         blank = blank and not line.strip()
         numbers = numbers or bool(line.partition("#")[0].strip())
         kind = complex if "j" in line or "J" in line else kind
@@ -38,14 +57,14 @@ def _kind(path: Path) -> type[Any]:
     return kind
 
 
-def _fault(path: Path, kind: type[Any]) -> str | None:
+def _fault(path: Path, kind: type[Any], header: int) -> str | None:
     """A message about the first line that is not a row of numbers, lines counted from 1; None if
     there is no such line.
     """
     width, first = 0, 0
     for number, line in enumerate(_lines(path), 1):
         row = line.partition("#")[0]
-        if not row.strip():
+        if not row.strip() or number <= header:
             continue
         fields = row.split(",")
         for place, field in enumerate(fields, 1):
