@@ -70,7 +70,7 @@ def check(
     if "matrix" in found:
         show(f"  matrix     {found['matrix']}")
     if found["seconds"] is not None:
-        usual = _seconds(found)
+        usual = seconds_in_words(found)
         show(f"  time       {usual} at {found['seconds_at']}, after some seconds to start")
     elif unknown := _open_end(loaded.model):
         show(f"  time       not known before: {unknown}")
@@ -147,7 +147,7 @@ def _unless(model: Any, found: Mapping[str, Any]) -> str:
     return f", unless they lose more than {model.tolerance:g} of the state, as the run finds out first"
 
 
-def _seconds(found: Mapping[str, Any]) -> str:
+def seconds_in_words(found: Mapping[str, Any]) -> str:
     """The time that the run will take, in words, for as many steps as are likely."""
     seconds = found["seconds"]
     if not found["adaptive"]:

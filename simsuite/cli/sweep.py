@@ -12,7 +12,7 @@ from simsuite.cli.console import print_json, say, show
 from simsuite.cli.run import Device, Json, Quiet, Set, load_scenario
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.stopping import Stopping
-from simsuite.words import counted, duration, printable
+from simsuite.words import counted, duration, printable, with_prefix
 
 if TYPE_CHECKING:
     from simsuite.sweeps.directory import Ended
@@ -97,8 +97,25 @@ def _begins(whole: Sweep) -> Any:
         done = len(whole.plan.members) - left
         before = f", {done} done before" if done else ""
         say(f"sweep: {counted(len(whole.plan.members), 'member')}{before}, {workers} at a time, in {whole.directory}")
+        say(_forecast(whole, left))
 
     return tell
+
+
+def _forecast(whole: Sweep, left: int) -> str:
+    """What the first member takes, and what those that are left take on the disk."""
+    from simsuite.assembly import device_of, disk_bytes, estimate, make_problem, name_of
+    from simsuite.cli.check import seconds_in_words
+    from simsuite.io.disk import free_bytes
+
+    first = whole.member(0)
+    device = device_of(first)
+    problem = make_problem(first, device)
+    found = estimate(problem, name_of(device, first))
+    seconds = "a time that is not known before" if found["seconds"] is None else seconds_in_words(found)
+    size, free = left * disk_bytes(first, problem), free_bytes(whole.directory)
+    room = f", of which only {with_prefix(free, 'B')} are free" if size > free else ""
+    return f"the first takes {seconds}, after some seconds to start; all {with_prefix(size, 'B')} on the disk{room}"
 
 
 def _tells(whole: Sweep) -> Any:

@@ -43,21 +43,17 @@ class _Worker:
         self.member = member
         self._tell({"member": member, **asked})
 
-    def answer(self) -> Answer | None:
-        """The answer that has come, if it is whole; where the process has ended, that the member failed."""
+    def answers(self) -> list[Answer]:
+        """The answers that have come whole; where the process has ended, that the member failed."""
         assert self.process.stdout is not None
         part = os.read(self.process.stdout.fileno(), 1 << 20)
-        self._rest += part
-        if self._rest.endswith(b"\n"):
-            answer: Answer = json.loads(self._rest)
-            self._rest = b""
-            return answer
+        *whole, self._rest = (self._rest + part).split(b"\n")
         if part:
-            return None
+            return [json.loads(line) for line in whole]
         code = self.process.wait()
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         memory = ", as the system does where memory runs out" if code == -signal.SIGKILL else ""
-        return {"member": self.member, "status": "failed", "error": f"its process {how}{memory}", "lost": True}
+        return [{"member": self.member, "status": "failed", "error": f"its process {how}{memory}", "lost": True}]
 
     def end(self) -> None:
         assert self.process.stdin is not None
@@ -76,54 +72,79 @@ def run_members(
     """What becomes of each member, in the order in which they end, run by `count` processes with so many threads each.
     asked: what a process is told of a member. When `stopped` gives a reason, members that run are asked to stop with a
     checkpoint, and no more begin."""
-    left = list(members)[::-1]
-    stopping = False
-    with selectors.DefaultSelector() as selector:
-        workers: list[_Worker] = []
+    crew = _Crew(members, asked, shared, count, threads)
+    try:
+        yield from crew.run(stopped)
+    finally:
+        crew.kill()
 
-        def begin() -> None:
-            worker = _Worker(shared, threads)
-            workers.append(worker)
+
+class _Crew:
+    """The processes that run the members. The first one begins alone: once it takes steps, the kernels are compiled
+    that all of them need."""
+
+    def __init__(
+        self,
+        members: Sequence[int],
+        asked: Callable[[int], Mapping[str, object]],
+        shared: Mapping[str, object],
+        count: int,
+        threads: int,
+    ) -> None:
+        self._left = list(members)[::-1]
+        self._asked, self._shared, self._threads = asked, shared, threads
+        self._count = 1
+        self._most = count
+        self._stopping = False
+        self._workers: list[_Worker] = []
+        self._selector = selectors.DefaultSelector()
+
+    def run(self, stopped: Callable[[], str | None]) -> Iterator[Answer]:
+        self._fill()
+        while self._workers:
+            if not self._stopping and stopped() is not None:
+                self._stopping = True
+                for worker in self._workers:
+                    worker.process.terminate()
+            for key, _ in self._selector.select(_LOOK):
+                for answer in key.data.answers():
+                    yield from self._take(key.data, answer)
+
+    def kill(self) -> None:
+        for worker in self._workers:
+            worker.process.kill()
+            worker.process.wait()
+        self._selector.close()
+
+    def _take(self, worker: _Worker, answer: Answer) -> Iterator[Answer]:
+        """What is to be passed on of an answer; the next member begins in its place."""
+        self._count = self._most
+        if answer["status"] == "steps":
+            self._fill()
+            return
+        lost = answer.pop("lost", False)
+        if worker.member is not None and not (lost and self._stopping):
+            yield answer
+        if lost:
+            self._selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
+            self._workers.remove(worker)
+        else:
+            self._next(worker)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Begin as many processes as there may be and members are left for."""
+        while self._left and not self._stopping and len(self._workers) < self._count:
+            worker = _Worker(self._shared, self._threads)
+            self._workers.append(worker)
             assert worker.process.stdout is not None
-            selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
-            next_of(worker)
+            self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
+            self._next(worker)
 
-        def next_of(worker: _Worker) -> None:
-            if left and not stopping:
-                member = left.pop()
-                worker.run(member, asked(member))
-            else:
-                worker.member = None
-                worker.end()
-
-        def leave(worker: _Worker) -> None:
-            selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
-            workers.remove(worker)
-
-        try:
-            for _ in range(min(count, len(left))):
-                begin()
-            while workers:
-                if not stopping and stopped() is not None:
-                    stopping = True
-                    for worker in workers:
-                        worker.process.terminate()
-                for key, _ in selector.select(_LOOK):
-                    worker = key.data
-                    answer = worker.answer()
-                    if answer is None:
-                        continue
-                    idle = worker.member is None
-                    lost = answer.pop("lost", False)
-                    if lost:
-                        leave(worker)
-                    if not idle and not (lost and stopping):
-                        yield answer
-                    if lost and not idle and left and not stopping:
-                        begin()
-                    elif not lost:
-                        next_of(worker)
-        finally:
-            for worker in workers:
-                worker.process.kill()
-                worker.process.wait()
+    def _next(self, worker: _Worker) -> None:
+        if self._left and not self._stopping:
+            member = self._left.pop()
+            worker.run(member, self._asked(member))
+        else:
+            worker.member = None
+            worker.end()

@@ -158,7 +158,7 @@ FIXINGS = ("option", 1, "fixings")
         ("rate = 0.05", "rate = [[0, 0.1], [1, 0.2], [1, 0.3]]", ("market", "rate", 2, 0), "1 does not come after 1"),
         ("rate = 0.05", "rate = [[0, 0.1], [1, 101]]", ("market", "rate", 1, 1), "at most 100"),
         ("rate = 0.05", "rate = []", ("market", "rate"), "at least 1 element"),
-        ("rate = 0.05", 'rate = "0.05"', ("market", "rate"), "must be a number or a list"),
+        ("rate = 0.05", 'rate = "low"', ("market", "rate"), "must be a number or a list"),
         ("rate = 0.05", "rate = 0.05\ndrift = [[0, 0.1], [-1, 0.2]]", ("market", "drift", 1, 0), "at least 0"),
         ("volatility = 0.3", "volatility = [[0, 0.2, 0.3]]", ("asset", 1, "volatility", 0), "at most 2 elements"),
         ("volatility = 0.3", "volatility = [[0, -0.2]]", ("asset", 1, "volatility", 0, 1), "at least 0"),

@@ -87,7 +87,8 @@ ALLOWED = {
     "solvers": BASE
     | {"elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
     "stopping": set(),
-    "sweeps": BASE | {"assembly", "backends", "execution", "io", "scenario", "stopping", "version", "words"},
+    "sweeps": BASE
+    | {"assembly", "backends", "execution", "io", "progress", "scenario", "stopping", "version", "words"},
     "templates": set(),
     "verify": BASE | {"assembly", "backends", "capabilities", "expressions", "scenario", "solvers", "words"},
     "version": set(),
