@@ -6,6 +6,7 @@ checkpoints only the record of their step is read.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -148,7 +149,11 @@ def runs_below(directory: Path) -> Iterator[RunDirectory]:
 
 def bytes_in(directory: Path) -> int:
     """What the files in a directory and below it take."""
-    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
+    found = 0
+    for path in directory.rglob("*"):
+        with contextlib.suppress(OSError):  # a file that is replaced just now
+            found += path.lstat().st_size if path.is_file() and not path.is_symlink() else 0
+    return found
 
 
 def _failure(run: RunDirectory) -> str | None:

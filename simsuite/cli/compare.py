@@ -10,7 +10,7 @@ import typer
 
 from simsuite.cli.console import print_json, say, show
 from simsuite.cli.run import Json
-from simsuite.errors import VerificationFailure
+from simsuite.errors import UsageError, VerificationFailure
 from simsuite.words import counted
 
 if TYPE_CHECKING:
@@ -53,7 +53,10 @@ def compare(
             from simsuite.pictures.difference import draw_difference
 
             worst = max(found, key=lambda each: each.largest / each.size if each.size else each.largest)
-            draw_difference(first, second, worst, output)
+            try:
+                draw_difference(first, second, worst, output)
+            except OSError as error:
+                raise UsageError(f"cannot write {output}: {error.strerror or error}") from error
     if as_json:
         listed = [
             {"name": d.name, "unit": d.unit, "largest": d.largest, "at": d.at, "size": d.size}
@@ -74,7 +77,7 @@ def compare(
         if output is not None:
             say(f"wrote {output}")
     if beyond:
-        names = ", ".join(each.name for each in beyond[:4])
+        names = ", ".join(each.name for each in beyond[:_NAMED])
         allowed = "" if rtol == atol == 0 and sigmas is None else " by more than is allowed"
         raise VerificationFailure(
             f"{counted(len(beyond), 'variable')} differ{'s' * (len(beyond) == 1)}{allowed}: {names}"
@@ -103,7 +106,7 @@ def _lines(
     widths = [max(len(row[k]) for row in rows) for k in range(4)]
     lines += ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths)), row[4]]).rstrip() for row in rows]
     if alone:
-        lines.append(f"only in one of them: {', '.join(alone[:12])}")
+        lines.append(f"not compared, or only in one of them: {', '.join(alone[:12])}")
     return lines
 
 

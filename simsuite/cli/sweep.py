@@ -15,6 +15,8 @@ from simsuite.stopping import Stopping
 from simsuite.words import counted, duration, printable, with_prefix
 
 if TYPE_CHECKING:
+    from simsuite.core import Problem
+    from simsuite.scenario import Scenario
     from simsuite.sweeps.directory import Ended
     from simsuite.sweeps.sweep import Sweep
 
@@ -93,25 +95,22 @@ def sweep(
 
 
 def _begins(whole: Sweep) -> Any:
-    def tell(left: int, workers: int) -> None:
+    def tell(left: int, workers: int, first: Scenario, problem: Problem) -> None:
         done = len(whole.plan.members) - left
         before = f", {done} done before" if done else ""
         say(f"sweep: {counted(len(whole.plan.members), 'member')}{before}, {workers} at a time, in {whole.directory}")
-        say(_forecast(whole, left))
+        say(_forecast(whole, left, first, problem))
 
     return tell
 
 
-def _forecast(whole: Sweep, left: int) -> str:
+def _forecast(whole: Sweep, left: int, first: Scenario, problem: Problem) -> str:
     """What the first member takes, and what those that are left take on the disk."""
-    from simsuite.assembly import device_of, disk_bytes, estimate, make_problem, name_of
+    from simsuite.assembly import device_of, disk_bytes, estimate, name_of
     from simsuite.cli.check import seconds_in_words
     from simsuite.io.disk import free_bytes
 
-    first = whole.member(0)
-    device = device_of(first)
-    problem = make_problem(first, device)
-    found = estimate(problem, name_of(device, first))
+    found = estimate(problem, name_of(device_of(first), first))
     seconds = "a time that is not known before" if found["seconds"] is None else seconds_in_words(found)
     size, free = left * disk_bytes(first, problem), free_bytes(whole.directory)
     room = f", of which only {with_prefix(free, 'B')} are free" if size > free else ""

@@ -82,14 +82,20 @@ def _array_of(path: Path, suffix: str) -> np.ndarray:
         if suffix == ".npy":
             found: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
         else:
-            with path.open(encoding="utf-8") as file:
-                header = any(character.isalpha() for character in file.readline().replace("e", "").replace("E", ""))
+            with path.open(encoding="utf-8-sig") as file:
+                first = file.readline().split(_TABLES[suffix])
+            header = all(_is_name(field.strip().strip("\"'")) for field in first)
             found = np.loadtxt(path, delimiter=_TABLES[suffix], skiprows=int(header), ndmin=1)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} holds no array of numbers: {error}") from error
     if found.dtype.kind not in "biufc":
         raise UsageError(f"{path} holds {found.dtype}, not numbers")
     return found
+
+
+def _is_name(field: str) -> bool:
+    """Whether a field of a table is the name of a column and no number."""
+    return field[:1].isalpha() and field.lower() not in ("nan", "inf", "infinity", "j")
 
 
 def _foreign(path: Path, array: np.ndarray, variable: str | None) -> Source:

@@ -46,7 +46,14 @@ class Difference:
         """Whether the largest difference is allowed: at most atol + rtol · size, or so many standard errors."""
         if sigmas is not None and self.sigmas is not None:
             return self.sigmas <= sigmas
+        if sigmas is not None and rtol == atol == 0 and _is_random(self.name):
+            return True
         return self.largest <= atol + rtol * self.size
+
+
+def _is_random(name: str) -> bool:
+    """Whether a variable of a Monte Carlo run has no standard error to judge it by: errors, quantiles, paths."""
+    return name.endswith(_ERROR) or name.startswith("price_quantile") or name == "path"
 
 
 def differing_keys(a: Source, b: Source) -> dict[str, tuple[object, object]]:
@@ -65,7 +72,14 @@ def differences(a: Source, b: Source, variable: str | None) -> tuple[list[Differ
                 known = ", ".join(list(source.arrays)[:12])
                 raise UsageError(f"{source.label} has no variable `{name}`; it has {known}")
     alone = [name for name in dict.fromkeys([*a.arrays, *b.arrays]) if (name in a.arrays) != (name in b.arrays)]
-    found = [_difference(a.arrays[name], b.arrays[name], a.arrays, b.arrays) for name in names]
+    found = []
+    for name in names:
+        try:
+            found.append(_difference(a.arrays[name], b.arrays[name], a.arrays, b.arrays))
+        except UsageError as error:  # probes of other names, say, while fields can be compared
+            if variable or len(names) == 1:
+                raise
+            alone.append(f"{name} ({error})")
     if not found:
         raise UsageError(f"{a.label} and {b.label} have no variable in common")
     return found, [] if variable else alone
@@ -74,7 +88,9 @@ def differences(a: Source, b: Source, variable: str | None) -> tuple[list[Differ
 def _difference(a: Array, b: Array, of_a: Mapping[str, Array], of_b: Mapping[str, Array]) -> Difference:
     x, y, axes, how = aligned(a, b)
     both = np.isfinite(x) & np.isfinite(y)
-    apart = np.where(both, np.abs(x - y), np.where(np.isnan(x) & np.isnan(y), 0.0, np.inf))
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(x - y)
+    apart = np.where(both, distance, np.where(np.isnan(x) & np.isnan(y), 0.0, np.inf))
     apart = np.where(~both & (x == y), 0.0, apart)
     i = int(np.argmax(apart)) if apart.size else 0
     largest = float(apart.flat[i]) if apart.size else 0.0
@@ -98,9 +114,13 @@ def aligned(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray, tuple[Axis, ...
     UsageError where that cannot be."""
     x, y, axes, others = a.values(), b.values(), list(a.axes), list(b.axes)
     if x.ndim == y.ndim - 1 and others[0].name in _SERIES and x.shape == y.shape[1:]:
+        if not len(y):
+            raise UsageError(f"`{b.name}` of the second has no frame yet")
         y, others = y[-1], others[1:]  # the array of another program is compared with the last frame
         axes = others
     elif y.ndim == x.ndim - 1 and axes[0].name in _SERIES and y.shape == x.shape[1:]:
+        if not len(x):
+            raise UsageError(f"`{a.name}` of the first has no frame yet")
         x, axes = x[-1], axes[1:]
         others = axes
     if x.ndim != y.ndim:
@@ -114,6 +134,8 @@ def aligned(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray, tuple[Axis, ...
                 raise UsageError(f"`{a.name}` has the shape {x.shape} in one and {y.shape} in the other")
         elif p.shape == q.shape and np.array_equal(p, q):
             continue
+        elif (p.dtype.kind in "US") != (q.dtype.kind in "US"):
+            raise UsageError(f"{axes[i].name} is named in one of the two and numbered in the other")
         elif p.dtype.kind in "US" or q.dtype.kind in "US" or axes[i].name in _SERIES:
             first, second = _common(p, q)
             if not first.size:
@@ -124,9 +146,24 @@ def aligned(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray, tuple[Axis, ...
         else:
             places.append((i, p, q))
     if places:
+        for i, p, q in places:
+            _require_covered(axes[i].name, p, q)
         y = _interpolated(y, places)
         said.append("interpolated")
     return x, y, tuple(axes), ", ".join(said)
+
+
+def _require_covered(name: str, p: np.ndarray, q: np.ndarray) -> None:
+    """Raises UsageError where points p lie beyond the points q, and beyond half the distance between these."""
+    if not p.size or not q.size or len(set(q.tolist())) < q.size:
+        raise UsageError(f"{name} has no points that one could interpolate between")
+    half = 0.5 * (q.max() - q.min()) / (q.size - 1) if q.size > 1 else np.inf
+    own = 0.5 * (p.max() - p.min()) / (p.size - 1) if p.size > 1 else 0.0
+    beyond = max(q.min() - p.min(), p.max() - q.max())
+    if beyond > max(half, own) * (1 + 1e-9):
+        raise UsageError(
+            f"{name} goes from {p.min():.6g} to {p.max():.6g} in one and {q.min():.6g} to {q.max():.6g} in the other"
+        )
 
 
 def _common(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

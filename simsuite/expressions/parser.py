@@ -93,7 +93,10 @@ def parse_with_constants(text: str, variables: tuple[str, ...], constants: Mappi
         raise ExpressionError("the expression is nested too deeply") from None
     checker = _Checker(flat, offset, variables, constants)
     tree = checker.node(body, 1)
-    return tree, checker.with_numbers(text)
+    written = checker.with_numbers(text)
+    if len(written) > MAX_LENGTH:
+        raise ExpressionError(f"with numbers in place of constants, it is longer than {MAX_LENGTH} characters")
+    return tree, written
 
 
 class _Checker:

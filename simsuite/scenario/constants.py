@@ -93,7 +93,7 @@ def _value(name: str, value: object, terms: Terms, given: Table) -> float:
         raise _Faulty(Mistake(path, f"`{name}` {_TAKEN[name]}", "take another name", on_key=True))
     if isinstance(value, str):
         try:
-            return number(value, terms, None, given)
+            return number(value, terms, None, [other for other in given if other != name])
         except NumberWithUnit as error:
             help = 'a number with one unit is a text of its own: "5 mm"'
             raise _Faulty(Mistake(path, error.message, help, error.column)) from None

@@ -230,9 +230,11 @@ class Time(Section):
                 raise mistake(("steps",), "missing key `steps` in [time]", "the number of steps; or end = .., s")
             return self
         dt = 1.0 if self.dt is None else self.dt
+        if self.end / dt > MOST_STEPS:
+            raise mistake(("end",), f"is more than {MOST_STEPS} steps of {dt:g} s away", "take longer steps")
         steps = round(self.end / dt)
-        if not 1 <= steps <= MOST_STEPS or abs(steps * dt - self.end) > _ROUNDING * self.end:
-            near = max(1, min(steps, MOST_STEPS)) * dt
+        if steps < 1 or abs(steps * dt - self.end) > _ROUNDING * self.end:
+            near = max(1, steps) * dt
             raise mistake(("end",), f"must be a whole number of steps of {dt:g} s", f"the nearest is {near:.9g}")
         if "steps" in self.model_fields_set and self.steps != steps:
             message = f"`end` is after {counted(steps, 'step')} of {dt:g} s"

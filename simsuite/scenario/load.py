@@ -95,7 +95,9 @@ class Scenario:
         keys = dict.fromkeys([*mine, *theirs])
         differing = {key for key in keys if mine.get(key) != theirs.get(key)}
         parts = {key for key in differing if any(key[:n] in differing for n in range(1, len(key)))}
-        return [".".join(map(str, key)) for key in keys if key in differing - parts]
+        found = [".".join(map(str, key)) for key in keys if key in differing - parts]
+        # a constant that is used shows in the keys that it is used in, which are kept with their numbers
+        return found if any(not name.startswith("constants.") for name in found) else []
 
     def files(self) -> dict[str, str]:
         """SHA-256 of every data file that the scenario refers to, by dotted key. Raises OSError if one has gone."""

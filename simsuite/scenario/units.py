@@ -22,7 +22,7 @@ _LONG = 3  # letters of names that are compared with others
 _LONGEST = 100  # characters of a number with its unit
 # possessive: a number never gives up its last digits to a unit
 _NUMBER = r"[-+]?(?>\d++\.?\d*+|\.\d++)(?>[eE][-+]?\d{1,3}(?![\d.]))?+"
-_FACTOR = r"[A-Za-zµμ°Ω%]+(?:(?:\*\*|\^)?-?\d|[²³])?"
+_FACTOR = r"[A-Za-zµμ°Ω%]+(?:(?:\*\*|\^)?-?[1-9]|[²³])?"
 _PRODUCT = rf"{_FACTOR}(?:\s*[*·/]\s*{_FACTOR}|(?:\s+|(?<=[\d²³])){_FACTOR})*"
 _IN_BRACKETS = rf"\(\s*{_PRODUCT}\s*\)"
 _UNIT = rf"(?:{_PRODUCT}|{_IN_BRACKETS})(?:\s*/\s*{_IN_BRACKETS})?"
@@ -151,6 +151,9 @@ def quantity(text: str, unit: Unit | None, scales: Scales, taken: Collection[str
         return _read(number, name, unit, scales)
     except _Unfit as error:
         raise UnitError(error.message.format(written), column) from None
+    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
+        # what Pint raises for units by logarithm, such as dB, and with others by which one cannot multiply
+        raise UnitError(f"`{written}` is no unit that a number can be converted from", column) from None
 
 
 def _read(number: Decimal, name: str, unit: Unit | None, scales: Scales) -> float:
@@ -200,8 +203,7 @@ def _kelvin(number: Decimal, unit: str) -> Decimal | None:
 
 def _check_calendar(name: str) -> None:
     """Raises `_Unfit` for a unit with a time that has a number of years by convention only."""
-    timed = (each for each in _names_in(name) - {*_CALENDAR} if _registry().parse_units(each).is_compatible_with("s"))
-    if next(timed, None):
+    if any("[time]" in _registry().parse_units(each).dimensionality for each in _names_in(name) - {*_CALENDAR}):
         raise _Unfit('times are in years, and how many these are is a convention: 90 days may be "90/365"')
 
 

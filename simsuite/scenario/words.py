@@ -104,6 +104,9 @@ def _of_number(fault: Fault, model: type[BaseModel], data: Table, terms: Terms) 
         return None
     if "j" in _as_complex(text).lower() and _reads_as_complex(_as_complex(text)):
         return None
+    if "complex_number_type" in fault.kinds and (found := re.search(r"\d[jJ]\b", text)):
+        message = "complex numbers are written out: constants and arithmetic do not go together with j"
+        return Mistake(fault.path, message, 'as in "0.5-0.25j"', found.start())
     field = field_at(model, data, path)
     while isinstance(path[-1], int):
         path = path[:-1]

@@ -1,7 +1,6 @@
 """The directory of a sweep: what it is of, what became of each member, and the members' runs.
 
-scenario.toml   the scenario, as it was when the sweep began
-sweep.json      the plan: overrides, keys and the values of all members
+sweep.json      the plan: the scenario as it was at the beginning, overrides, keys and the values of all members
 members.jsonl   a line for each member that has ended, with its results, in the order in which they ended
 sweep.h5        the results of all members along the keys
 members/0000/   the run of a member, as `simsuite run` leaves it
@@ -14,7 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ class SweepDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.scenario = path / "scenario.toml"
+        self.scenario = path / "members" / "scenario.toml"
         self.plan = path / "sweep.json"
         self.log = path / "members.jsonl"
         self.results = path / "sweep.h5"
@@ -63,63 +62,77 @@ class SweepDirectory:
         """Where the run of a member is."""
         return self.path / "members" / f"{number:04}"
 
-    def begin(self, text: str, about: dict[str, object], plan: Plan) -> None:
-        """Store what the sweep is of, or make sure that it is the one that is stored. text: of the scenario. Raises
-        UsageError."""
-        wanted = json.loads(json.dumps({"version": _VERSION, **about, **asdict(plan)}, default=str))
-        if self.plan.exists():
-            if json.loads(self.plan.read_text("utf-8")) != wanted or self.scenario.read_text("utf-8") != text:
-                raise UsageError(
-                    f"{self.path} holds another sweep; ",
-                    Advice("-o DIR puts this one elsewhere, --fresh in its place", "give directory=.., or fresh=True"),
-                )
-            return
-        if any(item.name not in ("lock", self.scenario.name) for item in self.path.iterdir()):
+    def require_own(self) -> None:
+        """Raises UsageError where the directory holds something else than a sweep."""
+        own = {path.name for path in (self.plan, self.log, self.results)} | {"lock", "members"}
+        own |= {f"{name}.new" for name in own}
+        strangers = [path.name for path in self.path.iterdir() if path.name not in own]
+        if strangers and not self.plan.exists():
             raise UsageError(
                 f"{self.path} holds something else than a sweep; ",
                 Advice("-o DIR puts this one elsewhere", "give directory=.."),
             )
+
+    def begin(self, text: str, about: dict[str, object], plan: Plan) -> None:
+        """Store what the sweep is of, or make sure that it is the one that is stored. text: of the scenario. Raises
+        UsageError."""
+        what = {"version": _VERSION, "scenario": text, **about, **asdict(plan)}
+        wanted = json.loads(json.dumps(what, default=str))
+        if self.plan.exists():
+            if json.loads(self.plan.read_text("utf-8")) != wanted:
+                raise UsageError(
+                    f"{self.path} holds another sweep; ",
+                    Advice("-o DIR puts this one elsewhere, --fresh in its place", "give directory=.., or fresh=True"),
+                )
+        else:
+            _replace(self.plan, json.dumps(wanted))
+        self.scenario.parent.mkdir(exist_ok=True)
         _replace(self.scenario, text)
-        _replace(self.plan, json.dumps(wanted))
 
     def discard(self) -> None:
         """Remove the sweep, if there is one: what it was of last, so that a half removed one is still a sweep."""
         if self.plan.exists():
-            shutil.rmtree(self.path / "members", ignore_errors=True)
-            for file in (self.results, self.log, self.scenario, self.plan):
+            if self.scenario.parent.exists():
+                shutil.rmtree(self.scenario.parent)
+            for file in (self.results, self.log, self.plan):
+                file.with_name(f"{file.name}.new").unlink(missing_ok=True)
                 file.unlink(missing_ok=True)
 
     def ended(self) -> dict[int, Ended]:
-        """The members that have ended, by number. A line that a kill cut short does not count, and is removed."""
-        if not self.log.exists():
-            return {}
-        found, whole = {}, 0
-        data = self.log.read_bytes()
-        for line in data.splitlines(keepends=True):
-            try:
-                record: dict[str, Any] = json.loads(line)
-                ended = Ended(**record)
-            except (ValueError, TypeError):
-                break
-            if not line.endswith(b"\n"):
-                break
-            found[ended.member] = ended
-            whole += len(line)
-        if whole < len(data):
+        """The members that have ended, by number, each as it did last. A line at the end that a kill cut short is
+        removed. Raises SimsuiteError for other damage."""
+        found, whole, size = self._records()
+        if whole < size:
             with self.log.open("r+b") as file:
                 file.truncate(whole)
         return found
+
+    def _records(self) -> tuple[dict[int, Ended], int, int]:
+        """The members that have ended, how many bytes of the log are whole lines, and how many it has."""
+        if not self.log.exists():
+            return {}, 0, 0
+        found: dict[int, Ended] = {}
+        data = self.log.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        known = {field.name for field in fields(Ended)}
+        try:
+            for line in data[:whole].splitlines():
+                record: dict[str, Any] = json.loads(line)
+                ended = Ended(**{name: value for name, value in record.items() if name in known})
+                found[ended.member] = ended
+        except (ValueError, TypeError, AttributeError) as error:
+            raise SimsuiteError(f"{self.log} is damaged: {error}") from error
+        return found, whole, len(data)
 
     def counts(self) -> tuple[int, int, int]:
         """How many members there are, how many have ended, and how many of these failed. Raises SimsuiteError where
         that cannot be read."""
         try:
             members = len(json.loads(self.plan.read_text("utf-8"))["members"])
-            lines = self.log.read_bytes().splitlines(keepends=True) if self.log.exists() else []
-            states = [json.loads(line)["status"] for line in lines if line.endswith(b"\n")]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise SimsuiteError(f"the sweep in {self.path} is damaged: {error}") from error
-        return members, len(states), states.count("failed")
+        found, _, _ = self._records()
+        return members, len(found), sum(each.status == "failed" for each in found.values())
 
     @property
     def in_use(self) -> bool:

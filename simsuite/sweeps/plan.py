@@ -62,11 +62,7 @@ class Plan:
     @property
     def is_product(self) -> bool:
         """Whether the members are all combinations of the values of the keys, the last key changing fastest."""
-        return len(self.shape) == len(self.keys) > 1 or (len(self.keys) == 1 and self._distinct)
-
-    @property
-    def _distinct(self) -> bool:
-        return len(set(map(repr, self.members))) == len(self.members)
+        return len(self.shape) == len(self.keys)
 
     def settings(self, member: int) -> dict[str, object]:
         """The keys and values of a member."""

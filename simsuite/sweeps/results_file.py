@@ -6,10 +6,10 @@ and the values of the keys are variables along it.
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -57,26 +57,24 @@ def _scales(file: h5py.File, plan: Plan) -> list[h5py.Dataset]:
         return [file["member"]]
     found = []
     for i, key in enumerate(plan.keys):
-        values = list(dict.fromkeys(member[i] for member in plan.members)) if _hashable(plan, i) else []
-        file[key] = _array(values if len(values) == plan.shape[i] else range(plan.shape[i]))
+        stride = math.prod(plan.shape[i + 1 :])
+        file[key] = _array([plan.members[j * stride][i] for j in range(plan.shape[i])])
         file[key].make_scale(key)
         found.append(file[key])
     return found
 
 
-def _hashable(plan: Plan, i: int) -> bool:
-    return all(isinstance(member[i], (int, float, str)) for member in plan.members)
-
-
-def _array(values: Any) -> np.ndarray:
-    """Numbers as such, whatever else as text. Any: values of a scenario's keys."""
-    values = list(values)
+def _array(values: Sequence[object]) -> np.ndarray:
+    """Numbers as such, whatever else as text."""
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return np.asarray(values)
+        found = np.asarray(values)
+        return found if found.dtype.kind in "if" else np.asarray(values, np.float64)
     return np.asarray([str(value) for value in values], h5py.string_dtype())
 
 
 def _variable(file: h5py.File, scales: list[h5py.Dataset], name: str, values: np.ndarray, unit: str) -> None:
+    while name in file:  # a result called as a key or as `status`
+        name += "_"
     variable = file.create_dataset(name, data=values)
     for i, scale in enumerate(scales):
         variable.dims[i].attach_scale(scale)

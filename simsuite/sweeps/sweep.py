@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simsuite.assembly import device_of
+from simsuite.assembly import device_of, make_problem
 from simsuite.backends.threads import threads_available
+from simsuite.core import Problem
 from simsuite.errors import UsageError
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.sweeps.directory import Ended, SweepDirectory
@@ -28,8 +30,8 @@ class Sweep:
 
     scenario: its file, or a dictionary as a file would be read to. overrides: of all members, as "key=value". told:
     called for each member that ends, with how many have ended. begins: called before the first one, with how many are
-    left and how many processes run them. stopped: gives a reason to stop, or None. workers: processes at a time; by
-    default as many as there are cores, or one where members run on a GPU. units: of the results of a member.
+    left, how many processes run them, and the first one. stopped: gives a reason to stop, or None. workers: processes
+    at a time; by default as many as there are cores, or one where members run on a GPU. units: of a member's results.
     """
 
     scenario: Path | Mapping[str, object]
@@ -40,7 +42,7 @@ class Sweep:
     retry: bool = False
     fresh: bool = False
     told: Callable[[Ended, int], None] = lambda ended, count: None
-    begins: Callable[[int, int], None] = lambda left, workers: None
+    begins: Callable[[int, int, Scenario, Problem], None] = lambda left, workers, first, problem: None
     stopped: Callable[[], str | None] = lambda: None
     units: Callable[[Mapping[str, Any]], dict[str, str]] = lambda summary: {}  # Any: what `run --json` prints
     solver: str = field(default="", init=False)
@@ -63,18 +65,26 @@ class Sweep:
         """
         self._require_constants()
         first = self.member(0)
+        problem = make_problem(first, device_of(first))
         self.solver = first.solver
+        text = self._text()
         files = SweepDirectory(self.directory)
         with files.locked():
+            files.require_own()
             if self.fresh:
                 files.discard()
-            files.begin(self._text(), {"solver": first.solver, "overrides": list(self.overrides)}, self.plan)
+            about: dict[str, object] = {
+                "solver": first.solver,
+                "overrides": list(self.overrides),
+                "files": first.files(),
+            }
+            files.begin(text, about, self.plan)
             self.ended = files.ended()
             if self.retry:
                 self.ended = {i: each for i, each in self.ended.items() if each.status == "complete"}
             left = [i for i in range(len(self.plan.members)) if i not in self.ended]
             if left:
-                self._run(left, first, files)
+                self._run(left, first, problem, files)
             self._write(files, first)
         return len(self.ended) == len(self.plan.members)
 
@@ -94,12 +104,13 @@ class Sweep:
             return "\n".join(settings(self.scenario)) + "\n"
         return self.scenario.read_text("utf-8")
 
-    def _run(self, left: Sequence[int], first: Scenario, files: SweepDirectory) -> None:
+    def _run(self, left: Sequence[int], first: Scenario, problem: Problem, files: SweepDirectory) -> None:
         workers, threads = self._shared_out(len(left), first)
-        self.begins(len(left), workers)
+        self.begins(len(left), workers, first, problem)
         base = Path() if isinstance(self.scenario, Mapping) else self.scenario.parent
         shared = {
             "scenario": str(files.scenario),
+            "parent": os.getpid(),
             "overrides": list(self.overrides),
             "base": str(base.resolve()),
         }

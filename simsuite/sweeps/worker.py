@@ -16,22 +16,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from simsuite.errors import ScenarioError, SimsuiteError
+from simsuite.errors import Mistake, ScenarioError, SimsuiteError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory, without_nan
 from simsuite.progress import Silent
 from simsuite.scenario import load, settings
+from simsuite.scenario.spans import key_name
 from simsuite.stopping import Stopping
 
 _PR_SET_PDEATHSIG = 1
+_PAUSE = 0.05  # seconds from one look at a lock to the next
 
 
 def main() -> None:
     """Answer until the input ends, or a signal asks to stop."""
-    _end_with_parent()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print is no answer
     shared = json.loads(sys.stdin.readline())
+    _end_with_parent(shared["parent"])
 
     def tell(what: dict[str, Any]) -> None:
         answers.write(json.dumps(what) + "\n")
@@ -57,12 +59,12 @@ class _Steps(Silent):
             self._tell = None
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parent: int) -> None:
     """Have the system end this process when the one that started it ends, however that does. On Linux; elsewhere it
-    ends with the member that it runs."""
+    ends with the member that it runs. parent: the number of that process."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == 1:
+        if os.getppid() != parent:  # it ended before
             sys.exit(1)
 
 
@@ -73,16 +75,26 @@ def _answer(asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, s
     try:
         directory = Path(asked["directory"])
         values = settings({**asked["values"], "output.directory": str(directory)})
+        while RunDirectory(directory).in_use:  # by a process of a sweep that was killed a moment ago
+            if stopping() is not None:
+                return answer | {"status": "stopped", "seconds": 0.0}
+            time.sleep(_PAUSE)
         scenario = load(Path(shared["scenario"]), [*shared["overrides"], *values], Path(shared["base"]))
         summary = without_nan(Execution(scenario, RunDirectory(directory), steps, stopping).run())
         answer |= {"status": summary["status"], "summary": summary}
     except ScenarioError as error:
-        answer |= {"status": "failed", "error": "; ".join(m.message for m in error.mistakes)}
+        answer |= {"status": "failed", "error": "; ".join(map(_said, error.mistakes))}
     except SimsuiteError as error:
         answer |= {"status": "failed", "error": str(error)}
     except MemoryError:
         answer |= {"status": "failed", "error": "there is not enough memory"}
     return answer | {"seconds": time.perf_counter() - begun}
+
+
+def _said(mistake: Mistake) -> str:
+    """A mistake in a line, with its key where the message goes on from it."""
+    of_key = mistake.message.startswith(("is ", "has ", "must "))
+    return f"`{key_name(mistake.path)}` {mistake.message}".replace("``", "`") if of_key else mistake.message
 
 
 if __name__ == "__main__":

@@ -160,6 +160,7 @@ def test_monte_carlo_in_standard_errors(here: Path, capsys: pytest.CaptureFixtur
         (("a", "a", "--variable", "temprature"), "has no variable `temprature`"),
         (("a", "words.csv", "--variable", "temperature"), "holds no array of numbers"),
         (("a", "g"), "no variable in common"),
+        (("a", "wider", "--variable", "temperature"), "x goes from"),
     ],
 )
 def test_what_cannot_be_compared(
@@ -167,8 +168,34 @@ def test_what_cannot_be_compared(
 ) -> None:
     simsuite.run(PLATE, directory="a")
     simsuite.run(GBM, directory="g")
+    simsuite.run(PLATE, {"grid.lx": 0.2}, directory="wider")
     np.save("t.npy", np.zeros((3, 3)))
     Path("words.csv").write_text("a,b\nhello,world\n")
     done = call(capsys, "compare", *args)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_what_cannot_be_brought_together_is_left_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    simsuite.run(PLATE, directory="a")
+    simsuite.run(PLATE | {"probe": [{"name": "other", "x": 0.1, "y": 0.1}]}, directory="b")
+    code, found = compared(capsys, "a", "b")
+    assert code == 0
+    assert "temperature" in found["by_name"]
+    assert any("no probe" in name for name in found["alone"])
+    simsuite.run(GBM, directory="c")
+    simsuite.run(GBM, {"run.seed": 3}, directory="d")
+    assert compared(capsys, "c", "d", "--sigmas", "5")[0] == 0
+    assert compared(capsys, "c", "d", "--sigmas", "0.001")[0] == 5
+    done = call(capsys, "compare", "a", "b", "-o", "nowhere/x.png")
+    assert done.returncode == 2
+    assert "cannot write nowhere/x.png" in done.stderr
+
+
+def test_a_first_row_of_numbers_is_no_header(here: Path) -> None:
+    from simsuite.comparison.arrays import opened
+
+    for text, shape in (("nan,1\n2,3\n", (2, 2)), ("a,b\n2,3\n4,5\n", (2, 2)), ("inf,1\n2,3\n", (2, 2))):
+        Path("t.csv").write_text(text)
+        with opened(Path("t.csv"), "temperature") as source:
+            assert source.arrays["temperature"].shape == shape

@@ -77,7 +77,8 @@ def test_the_end_of_the_run_in_place_of_the_number_of_steps(tmp_path: Path) -> N
     ("time", "said"),
     [
         ({"end": 0.35, "dt": 0.1}, "`end` must be a whole number of steps of 0.1 s"),
-        ({"end": 1e9, "dt": 1e-3}, "`end` must be a whole number of steps"),
+        ({"end": 1e9, "dt": 1e-3}, "`end` is more than 1000000000 steps of 0.001 s away"),
+        ({"end": 1e300, "dt": 1e-300}, "`end` is more than"),
         ({"end": 1e-3, "dt": 0.1}, "the nearest is 0.1"),
         ({"end": 1.0, "steps": 5, "dt": 0.1}, "`end` is after 10 steps of 0.1 s"),
         ({"dt": 0.1}, "missing key `steps` in [time]"),

@@ -281,3 +281,68 @@ def test_on_a_gpu(backend: Any, plate: Path) -> None:
     ]
     for name in ("max", "probes.middle"):
         np.testing.assert_allclose(found[1].dataset[name], found[0].dataset[name], rtol=1e-5)
+
+
+def test_files_of_the_user_stay(plate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever they are called, and with --fresh."""
+    study = plate.parent / "study"
+    study.mkdir()
+    (study / "scenario.toml").write_text(PLATE, encoding="utf-8")
+    for fresh in ([], ["--fresh"]):
+        done = call(capsys, "sweep", "study/scenario.toml", "--vary", "constants.h=5,10", "-o", "study", *fresh)
+        assert done.returncode == 2
+        assert "something else" in done.stderr
+        assert (study / "scenario.toml").read_text(encoding="utf-8") == PLATE
+    assert call(capsys, "sweep", "plate.toml", "--vary", "constants.h=5,10", "-o", "s").returncode == 0
+    Path("s/notes.txt").write_text("mine")
+    for left in ("sweep.json.new", "sweep.h5.new"):
+        Path("s", left).write_text("{")
+    assert call(capsys, "sweep", "plate.toml", "--vary", "constants.h=5,10,15", "-o", "s", "--fresh").returncode == 0
+    assert Path("s/notes.txt").read_text() == "mine"
+    with xarray.open_dataset("s/sweep.h5", engine="h5netcdf") as found:
+        assert found.sizes == {"constants.h": 3}
+
+
+def test_data_files_are_those_of_the_beginning(plate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("T0.npy", np.full((8, 12), 300.0))
+    plate.write_text(PLATE.replace("temperature = 300.0", 'temperature = {file = "T0.npy"}'), encoding="utf-8")
+    command = ("sweep", "plate.toml", "--vary", "constants.h=5,10", "-o", "s")
+    assert call(capsys, *command).returncode == 0
+    np.save("T0.npy", np.full((8, 12), 310.0))
+    done = call(capsys, *command)
+    assert done.returncode == 2
+    assert "holds another sweep" in done.stderr
+
+
+def test_the_log_has_each_member_as_it_ended_last(plate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("sweep", "plate.toml", "--vary", "constants.h=5,-1,-2", "-o", "s")
+    for retry in ([], ["--retry"], ["--retry"]):
+        assert call(capsys, *command, *retry).returncode == 1
+    assert "sweep, 3 of 3 members, 2 failed" in call(capsys, "list", "s").stdout
+    lines = Path("s/members.jsonl").read_text().splitlines()
+    Path("s/members.jsonl").write_text("\n".join([lines[0][:-1] + ', "later": 1}', *lines[1:]]) + "\n")
+    assert "3 of 3" in call(capsys, "list", "s").stdout
+    Path("s/members.jsonl").write_text("\n".join(["nonsense", *lines]) + "\n")
+    assert "damaged" in call(capsys, *command).stderr
+
+
+def test_values_of_all_sorts_are_in_the_file(plate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    big = "999999999999999999999999"
+    call(capsys, "sweep", "plate.toml", "--vary", "run.seed=1,1", "--vary", f"constants.hot=400,{big}", "-o", "s")
+    with xarray.open_dataset("s/sweep.h5", engine="h5netcdf") as found:
+        assert found["run.seed"].values.tolist() == [1, 1]
+        assert found["constants.hot"].values.tolist() == [400.0, 1e24]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs namespaces of Linux")
+def test_as_the_first_process_of_a_container(plate: Path) -> None:
+    command = ["unshare", "-rpf", "--kill-child", sys.executable, "-m", "simsuite", "sweep", "plate.toml"]
+    try:
+        done = subprocess.run(
+            [*command, "--vary", "constants.h=5,10", "-o", "s", "-q"], capture_output=True, text=True, timeout=120
+        )
+    except FileNotFoundError:
+        pytest.skip("no unshare here")
+    if "unshare" in done.stderr:
+        pytest.skip("no namespaces here")
+    assert done.returncode == 0, done.stderr

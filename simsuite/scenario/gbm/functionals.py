@@ -29,6 +29,13 @@ def parse_payoff(text: str, assets: Sequence[str], constants: Mapping[str, float
         raise ExpressionError(error.message, error.column, _help(word[0] if word else "", error, usable)) from None
 
 
+def applied(text: str) -> list[tuple[str, str]]:
+    """The functionals in a text, each with the name that it is applied to."""
+    return [
+        (match[1], match[2]) for match in re.finditer(rf"\b({'|'.join(FUNCTIONALS)})\(\s*([A-Za-z_]\w*)\s*\)", text)
+    ]
+
+
 def _usable(name: str) -> bool:
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
 

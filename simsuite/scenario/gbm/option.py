@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
@@ -22,7 +23,7 @@ from simsuite.scenario.gbm.contract import (
     Payoff,
     Strike,
 )
-from simsuite.scenario.gbm.functionals import parse_payoff
+from simsuite.scenario.gbm.functionals import applied, parse_payoff
 from simsuite.scenario.gbm.output import increasing
 from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.numbers import terms_of
@@ -203,6 +204,9 @@ class Formula(Contract):
     @model_validator(mode="after")
     def _keep_constants(self, info: ValidationInfo) -> Formula:
         self._constants = terms_of(info.context).constants
+        named = [name for _, name in applied(self.value)]
+        with contextlib.suppress(ExpressionError):  # which `mistakes` tells, at its place in the text as it was written
+            self.__dict__["value"] = parse_payoff(self.value, list(dict.fromkeys(named)), self._constants).text
         return self
 
     def pays(self, names: Sequence[str]) -> Expression:

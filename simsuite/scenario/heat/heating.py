@@ -1,8 +1,8 @@
 """What heats a plate, as expressions: each `[[source]]`, and the faces.
 
 A source becomes the product of its power, of 1 in its shape and 0 outside, and of 1 while it is on. Watts are divided
-by the volume of the cells whose centre is in the shape, so that exactly these watts arise on every grid. Through the
-faces of a plate of thickness d come
+by the volume of the cells whose centre is in the shape, so that exactly these watts arise on every grid, but for those
+in cells that are held at a temperature. Through the faces of a plate of thickness d come
 
     faces · (h (ambient - T) + ε σ (ambient⁴ - T⁴)) / d        W/m³.
 """
@@ -32,12 +32,14 @@ _ROWS = 256  # rows of cells that are looked at together
 @dataclass(frozen=True)
 class Heating:
     """Something that heats. name: in the results. power: W/m³, in x, y, t and T. path: of the key that says how much.
-    by_cells: whether its power is right on any grid, as it was divided by the volume of its cells."""
+    by_cells: whether its power is right on any grid: watts are divided by the volume of their cells, and faces are
+    those of whole cells. shape: not 0 where it is, in x and y; None for all of the plate."""
 
     name: str
     power: Expression
     path: tuple[str | int, ...]
     by_cells: bool
+    shape: Expression | None = None
 
     @property
     def entry(self) -> str:
@@ -55,17 +57,19 @@ def heating(sources: list[AnySource], surface: Surface | None, grid: Grid) -> tu
     found = []
     for i, (name, source) in enumerate(zip(source_names(sources), sources)):
         key = "power" if source.watts is None else "watts"
-        found.append(Heating(name, _power(source, grid), ("source", i, key), source.watts is not None))
+        shape = None if isinstance(source, Source) else _in_shape(source, outline_margin(grid.lx, grid.ly))
+        where = None if shape is None else Expression.from_tree(shape, VARIABLES)
+        found.append(Heating(name, _power(source, shape, grid), ("source", i, key), source.watts is not None, where))
     if surface is not None:
         power = _through_faces(surface, grid.thickness or 1.0)
         found.append(Heating(SURFACE, power, ("surface", "emissivity" if surface.h is None else "h"), True))
     return tuple(found)
 
 
-def _power(source: AnySource, grid: Grid) -> Expression:
+def _power(source: AnySource, shape: Node | None, grid: Grid) -> Expression:
     given = source.power if source.watts is None else source.watts
     assert given is not None
-    factors = [] if isinstance(source, Source) else [_in_shape(source, outline_margin(grid.lx, grid.ly))]
+    factors = [] if shape is None else [shape]
     if source.watts is not None:
         cells = _cells(factors[0], grid.nx, grid.ny, grid.lx, grid.ly) if factors else grid.nx * grid.ny
         volume = cells * (grid.lx / grid.nx) * (grid.ly / grid.ny) * (grid.thickness or 1.0)

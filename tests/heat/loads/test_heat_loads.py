@@ -225,3 +225,20 @@ def test_the_resolved_scenario_loads_back(tmp_path: Path) -> None:
     again = load(tmp_path / "again.toml")
     assert again.model == first.model
     assert again.model.heating == first.model.heating
+
+
+def test_watts_in_held_cells_are_told_to_be_lost(tmp_path: Path) -> None:
+    region = {"shape": "rectangle", "x": [0.0, 0.5], "y": [0.0, 1.0], "temperature": 300.0}
+    source = {"shape": "rectangle", "x": [0.25, 0.75], "y": [0.0, 1.0], "watts": 8.0}
+    table = {
+        "grid": {"nx": 8, "ny": 4, "thickness": 0.01},
+        "material": STEEL,
+        "initial": {"temperature": 300.0},
+        "region": [region],
+        "source": [source],
+        "time": {"end": 10.0},
+    }
+    found = run(tmp_path, table)
+    told = "50 % of the watts of the source source1 are lost: 8 of its 16 cells"
+    assert any(told in text for text in found.summary["warnings"])
+    assert found.results["energy"]["source"] == pytest.approx(40.0, rel=1e-12)

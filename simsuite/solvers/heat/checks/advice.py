@@ -13,7 +13,7 @@ from simsuite.solvers.heat.checks.absolute_zero import kelvin_warnings, unit_war
 from simsuite.solvers.heat.checks.coarse import coarse_warnings
 from simsuite.solvers.heat.checks.crossed import crossed_warnings
 from simsuite.solvers.heat.checks.edge_coordinates import edge_coordinates
-from simsuite.solvers.heat.checks.idle import idle_warnings
+from simsuite.solvers.heat.checks.idle import idle_warnings, lost_watts
 from simsuite.solvers.heat.checks.late_switches import late_switches
 from simsuite.solvers.heat.checks.moments import moment_warnings
 from simsuite.solvers.heat.checks.no_conduction import no_conduction
@@ -53,6 +53,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
         *dict.fromkeys(undivided_radiation(scenario, made)),
         *crossed_warnings(scenario),
         *idle,
+        *lost_watts(scenario, made),
         *edge_coordinates(scenario, made),
         *rough_reference(scenario),
         *steep_sources(scenario, made, plan),
@@ -112,7 +113,12 @@ def open_ledger(scenario: HeatScenario, made: Discretisation, results: Mapping[s
     content = max(abs(results["min"]), abs(results["max"])) * capacity
     if scenario.run.precision != "float64" or not abs(energy["residual"]) > _CLOSED * moved + _ROUNDED * content:
         return []
-    unit = scenario.unit_of_heat.replace(" m-1", "/m").replace(" s-1", "/s").replace("K m", "K·m")
+    unit = (
+        scenario.unit_of_heat.replace(" m-1", "/m")
+        .replace(" s-1", "/s")
+        .replace("K m2", "K·m²")
+        .replace("K m3", "K·m³")
+    )
     return [
         f"the heat ledger does not close: {abs(energy['residual']):.3g} {unit} of {moved:.3g} {unit} are missing, far "
         "more than rounding; that is a fault of simsuite: do not trust these results, and please report it"

@@ -3,6 +3,7 @@ centres, and sources and edges that are 0."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.moments import equations
 from simsuite.expressions.tree import Node, Number, names_in, walk
 from simsuite.scenario.heat import EDGES, HeatScenario, Mask
+from simsuite.scenario.heat.source import SURFACE
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, RADIATION, described
 
@@ -87,6 +89,23 @@ def _sources(scenario: HeatScenario, made: Discretisation) -> dict[Expression, s
             when = _at_all_times(power, made, end, *made.centres, free, or_else=", or take more cells")
             found[power] = f"{source.words} is 0 in every cell {when}"
     return found
+
+
+def lost_watts(scenario: HeatScenario, made: Discretisation) -> Iterator[str]:
+    """A sentence for each source in watts of which a part lies in cells that are held at a temperature."""
+    held = np.broadcast_to(made.held, (made.ny, made.nx))
+    for source in scenario.heating if made.any_held else ():
+        if source.name == SURFACE or not source.by_cells:
+            continue
+        x, y = made.centres
+        inside = np.True_ if source.shape is None else source.shape(x=x, y=y) != 0
+        cells = np.broadcast_to(inside, held.shape)
+        lost, count = int(np.count_nonzero(cells & held)), int(np.count_nonzero(cells))
+        if 0 < lost < count:
+            yield (
+                f"{100 * lost / count:.3g} % of the watts of {source.words} are lost: {lost} of its {count} cells are "
+                "in a region that is held at a temperature; move it, or give the region a material in place of that"
+            )
 
 
 def _edges(scenario: HeatScenario, made: Discretisation) -> dict[Expression, str]:
