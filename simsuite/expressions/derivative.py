@@ -10,10 +10,14 @@ comparisons have slope 0, and `where` that of the branch it takes. `is_lipschitz
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, walk
+import numpy as np
+
+from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, names_in, walk
 
 ZERO, ONE = Number(0.0), Number(1.0)
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -140,20 +144,35 @@ def is_lipschitz(tree: Node, positive: frozenset[str]) -> bool:
     """Whether `directional` has all there is to a derivative: no jumps, and no infinite slopes where the value is
     finite. positive: the variables that are above 0."""
     for node in walk(tree):
+        if not names_in(node):  # the value of a constant neither jumps nor slopes
+            if not math.isfinite(_value(node)):
+                return False
+            continue
         if isinstance(node, IntegerPower) and node.exponent < 1 and not _is_positive(node.base, positive):
             return False
         if isinstance(node, Apply):
             if node.op not in _CONTINUOUS:
                 return False
-            if node.op in ("/", "log", "sqrt") and not _is_positive(node.args[-1], positive):
+            last = node.args[-1]
+            if node.op == "/" and not names_in(last) and _value(last) != 0:
+                continue
+            if node.op in ("/", "log", "sqrt") and not _is_positive(last, positive):
                 return False
     return True
+
+
+def _value(node: Node) -> float:
+    """The value of a tree without variables."""
+    with np.errstate(all="ignore"):
+        return float(evaluate(node, {}))
 
 
 def _is_positive(node: Node, positive: frozenset[str]) -> bool:
     """Whether it is certain that the value is above 0."""
     if isinstance(node, Number):
         return node.value > 0
+    if not names_in(node):
+        return _value(node) > 0
     if isinstance(node, Name):
         return node.name in positive
     if isinstance(node, IntegerPower):

@@ -483,6 +483,11 @@ def test_payoffs_of_any_function_have_greeks(cpu):
         ("(x - 1)/abs(x - 1)", False),
         ("sqrt(x)", True),
         ("sqrt(x - y)", False),
+        ("max(x/(-2.0)**2 - 5, 0)", True),
+        ("max(x/abs(-4) - 5, 0)", True),
+        ("x/(-3) + (3 > 2)*x", True),
+        ("x/(2 - 2)", False),
+        ("x/(y - 2)", False),
     ],
 )
 def test_what_has_jumps_or_infinite_slopes(text, smooth):
