@@ -22,14 +22,13 @@ from simsuite.scenario import load as load_scenario
 from simsuite.simulation import Simulation
 from simsuite.stopping import Stopping
 from simsuite.sweeps.directory import SweepDirectory
-from simsuite.sweeps.plan import Axis, make_plan, parse_axis
+from simsuite.sweeps.plan import MOST_VALUES, Axis, make_plan, parse_axis
 from simsuite.sweeps.sweep import Sweep as Sweeping
 
 if TYPE_CHECKING:
     import xarray
 
 _LOG = logging.getLogger("simsuite")
-_MOST_MEMBERS = 1_000_000  # of a sweep
 
 
 @dataclass(frozen=True)
@@ -183,7 +182,7 @@ def sweep(
             parse_axis(f"{key}={values}") if isinstance(values, str) else Axis(key, tuple(values))
             for key, values in vary.items()
         ]
-        plan = make_plan(axes, paired, random, latin, seed, _MOST_MEMBERS)
+        plan = make_plan(axes, paired, random, latin, seed, MOST_VALUES)
         name = "scenario" if isinstance(path, Mapping) else Path(path).stem
         where = Path(directory) if directory is not None else Path("runs") / f"{name}_sweep"
         overrides = settings({**(set or {}), **({} if device is None else {"run.device": device})})

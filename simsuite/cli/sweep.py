@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -94,7 +94,7 @@ def sweep(
         raise SimsuiteError(f"{counted(len(failed), 'member')} of {len(plan.members)} failed; --retry runs them again")
 
 
-def _begins(whole: Sweep) -> Any:
+def _begins(whole: Sweep) -> Callable[[int, int, Scenario, Problem], None]:
     def tell(left: int, workers: int, first: Scenario, problem: Problem) -> None:
         done = len(whole.plan.members) - left
         before = f", {done} done before" if done else ""
@@ -117,7 +117,7 @@ def _forecast(whole: Sweep, left: int, first: Scenario, problem: Problem) -> str
     return f"the first takes {seconds}, after some seconds to start; all {with_prefix(size, 'B')} on the disk{room}"
 
 
-def _tells(whole: Sweep) -> Any:
+def _tells(whole: Sweep) -> Callable[[Ended, int], None]:
     total = len(whole.plan.members)
 
     def tell(ended: Ended, count: int) -> None:
@@ -182,8 +182,8 @@ def _print(whole: Sweep, failed: Sequence[Ended]) -> None:
     show(f"results    {whole.directory / 'sweep.h5'}")
 
 
-def _written(value: float | None, number: Any) -> str:
-    return "?" if value is None else str(number(value))
+def _written(value: float | None, number: Callable[[float], str]) -> str:
+    return "?" if value is None else number(value)
 
 
 def _print_csv(whole: Sweep) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from simsuite.errors import Advice, UsageError
 from simsuite.words import counted
 
-MOST_VALUES = 1_000_000
+MOST_VALUES = 1_000_000  # of a key, and the most members that Python may ask for
 _CALL = re.compile(r"\s*([a-z]+)\s*\(([^()]*)\)\s*")
 _SPACED = ("linspace", "geomspace")
 _LAWS = ("uniform", "loguniform", "normal")
