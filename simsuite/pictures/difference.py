@@ -20,7 +20,7 @@ def draw_difference(a: Source, b: Source, of: Difference, path: Path) -> None:
     figure = Figure(figsize=(7.0, 5.0), dpi=120, layout="constrained")
     ax = figure.add_subplot()
     unit = f" ({of.unit})" if of.unit else ""
-    names = [axis.name or "index" for axis in axes]
+    names = [{"sample": "time"}.get(axis.name, axis.name) or "index" for axis in axes]
     if apart.ndim >= 2 and min(apart.shape[-2:]) > 1 and names[-1] == "x":
         field = apart[(-1,) * (apart.ndim - 2)]
         limit = float(np.nanmax(np.abs(field))) or 1.0
