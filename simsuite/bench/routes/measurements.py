@@ -33,7 +33,6 @@ from simsuite.routes.roads import FUNCTIONS, Road, roads_of
 PARTS = {name: (name,) for name in FUNCTIONS}
 TIMEOUT = 120  # seconds for a road
 _CACHES = ("NUMBA_CACHE_DIR", "CUPY_CACHE_DIR", "CUDA_CACHE_PATH", "XDG_CACHE_HOME")
-_TUTORIALS = {"heat": "Numba", "matmul": "Numba"}  # the tutorial's paths are the road numba-xoroshiro
 
 
 def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
@@ -62,8 +61,7 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
 
 
 def _tutorial(problem: str) -> Iterator[Road]:
-    if problem in _TUTORIALS:
-        yield Road(TUTORIAL, _TUTORIALS[problem], {problem: ""})
+    yield Road(TUTORIAL, "Numba", {problem: ""})
 
 
 def _compared(row: Row, best: Row) -> Row:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
+import numpy as np
 from numba import cuda, float32
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_normal_float32
 
 from simsuite.routes.arrays import checked
 from simsuite.routes.matmul.shapes import sizes
@@ -34,6 +38,43 @@ def advance(u: Any, steps: int, rx: float, ry: float) -> Any:
         launch(here, there, rx, ry)
         here, there = there, here
     return here
+
+
+@cuda.jit
+def european(states: Any, out: Any, s0: Any, strike: Any, drift: Any, dev: Any, discount: Any, steps: int) -> None:
+    i = cuda.grid(1)
+    if i < out.size:
+        s = s0
+        for _ in range(steps):
+            s *= math.exp(drift + dev * xoroshiro128p_normal_float32(states, i))
+        out[i] = discount * max(s - strike, float32(0))
+
+
+@cuda.jit
+def asian(states: Any, out: Any, s0: Any, strike: Any, drift: Any, dev: Any, discount: Any, steps: int) -> None:
+    i = cuda.grid(1)
+    if i < out.size:
+        s, total = s0, float32(0)
+        for _ in range(steps):
+            s *= math.exp(drift + dev * xoroshiro128p_normal_float32(states, i))
+            total += s
+        out[i] = discount * max(total / float32(steps) - strike, float32(0))
+
+
+@functools.lru_cache(1)
+def _states(paths: int, seed: int) -> Any:
+    return create_xoroshiro128p_states(paths, seed=seed)
+
+
+def payoffs(contract: Any, seed: int, out: Any) -> Any:
+    """A discounted payoff of each path, whose generator has a state of its own; see `routes.gbm`. The states go on from
+    call to call."""
+    view = cuda.as_cuda_array(checked(out, 1), sync=False)
+    names = ("spot", "strike", "drift", "deviation", "discount")
+    numbers = [np.float32(getattr(contract, name)) for name in names]
+    kernel = asian if contract.asian else european
+    kernel[-(-view.size // 256), 256](_states(view.size, seed), view, *numbers, contract.steps)
+    return out
 
 
 @cuda.jit
