@@ -27,7 +27,7 @@ from simsuite.solvers.gbm.paths.tables import tables
 from simsuite.solvers.gbm.payoffs.exercise_rights import basis_specs, learning_steps
 from simsuite.solvers.gbm.payoffs.functionals import EXTREMES, marks
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise
-from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, portfolio_of
+from simsuite.solvers.gbm.portfolio.portfolio import computed_together, portfolio_of
 from simsuite.solvers.gbm.sobol import sobol_tables
 from simsuite.solvers.gbm.sobol.arguments import Points
 from simsuite.solvers.gbm.statistics.statistics import GROUP
@@ -67,7 +67,7 @@ class NumbaLaunches:
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
         if plan.stored:
             self._record = backend.launcher(kernels.record, (plan.stored, n_assets), (min(plan.stored, _BLOCK), 1))
-        chunk = min(PAYOFFS_CHUNK, batch)
+        chunk = computed_together(plan, backend)
         self._values_array = backend.zeros((len(payoffs.values), chunk), np.float64)
         if payoffs.trees:
             self._values = backend.view(self._values_array)
@@ -158,8 +158,9 @@ class NumbaLaunches:
         payoffs = self._plan.payoffs
         if not (payoffs.trees or portfolio_of(self._plan).risk):
             return
-        for begin in range(0, n, PAYOFFS_CHUNK):
-            count = min(PAYOFFS_CHUNK, n - begin)
+        together = self._values_array.shape[1]
+        for begin in range(0, n, together):
+            count = min(together, n - begin)
             with self._backend.arithmetic(), np.errstate(all="ignore"):
                 paths = slice(begin, begin + count)
                 variables = ends(self._plan, self.seen[which], self._arrays.get("kept"), paths)

@@ -15,7 +15,7 @@ from simsuite.core import Snapshot
 from simsuite.solvers.gbm.american.exercise_policy import learning_bytes, untrained_policy
 from simsuite.solvers.gbm.paths.tables import table_bytes
 from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
-from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, portfolio_of
+from simsuite.solvers.gbm.portfolio.portfolio import most_together, portfolio_of
 from simsuite.solvers.gbm.schedule.limits import SEEN_BYTES
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
@@ -98,6 +98,6 @@ class PathPlan(Statement):
         del shapes["done"]  # this is known on the host
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
-        payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * min(PAYOFFS_CHUNK, self.batch)
+        payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * most_together(self)
         more = portfolio_of(self).device_bytes() + learning_bytes(self)
         return state + seen + table_bytes(self) + payoffs + more

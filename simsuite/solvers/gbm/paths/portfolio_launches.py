@@ -14,7 +14,7 @@ from simsuite.expressions import Expression
 from simsuite.expressions.evaluate import evaluate
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.payoffs.variables import kept, last
-from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, Portfolio, portfolio_of
+from simsuite.solvers.gbm.portfolio.portfolio import Portfolio, computed_together, portfolio_of
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.quantile_sketch import BITS, FINE, FURTHEST, LOWEST, OCTAVES
@@ -88,7 +88,7 @@ class NumbaPortfolio(_Launches):
         self._views, self._frames = views, frames
         kernels = backend.kernels("simsuite.solvers.gbm.portfolio.portfolio")
         if self._portfolio.risk:
-            chunk = min(PAYOFFS_CHUNK, plan.batch)
+            chunk = computed_together(plan, backend)
             self._gains_array = backend.zeros(chunk, np.float64)
             self._gains = backend.view(self._gains_array)
             self._tally = backend.launcher(kernels.tally, (chunk,), (min(_TALLY_THREADS, chunk),))

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.core import Backend
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.tree import Apply, Name, Node, Number
 from simsuite.solvers.gbm.payoffs.functionals import Kind
@@ -33,9 +34,20 @@ from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
 PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time, so that arrays stay in cache
+_GPU_CHUNK = 512 * GROUP  # the same for the readable kernels on a GPU, where each operation on arrays is a launch
 EXPOSURE_SUMS = 4  # sums of max(V, 0), of its square, of max(-V, 0) and of its square
 _SWINGS = (0.25, 1.0, 4.0)  # factors of all prices, to see how large payoffs get
 _DEFAULT_LEVELS = (0.95, 0.99)
+
+
+def most_together(statement: Statement) -> int:
+    """The most paths whose payoffs are computed at a time on any device."""
+    return min(_GPU_CHUNK if statement.scenario.run.kernel == "numba" else PAYOFFS_CHUNK, statement.batch)
+
+
+def computed_together(statement: Statement, backend: Backend) -> int:
+    """Paths whose payoffs are computed at a time there."""
+    return most_together(statement) if backend.compiles else min(PAYOFFS_CHUNK, statement.batch)
 
 
 @dataclass(frozen=True)
@@ -110,7 +122,7 @@ class Portfolio:
 
     def device_bytes(self) -> int:
         """Bytes on the device besides the arrays of `shapes`."""
-        gains = 8 * min(PAYOFFS_CHUNK, self.statement.batch) * self.risk
+        gains = 8 * most_together(self.statement) * self.risk
         return gains + 8 * (FURTHEST + 1 + len(self.worth)) * self.exposure
 
     def _payoff_sizes(self) -> np.ndarray:
