@@ -8,10 +8,11 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 from pydantic import Field, field_validator, model_validator
 
 from simsuite.errors import Mistake
-from simsuite.scenario.common import Count, Section
+from simsuite.scenario.common import Count, Positive, Section
 from simsuite.scenario.gbm.asset import LARGEST_PRICE, Asset, Holding
 from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.types import Name, mistake
+from simsuite.scenario.units import YEARS, Unit
 
 Payoff: TypeAlias = Literal["call", "put"]
 Monitoring: TypeAlias = Literal["discrete", "continuous"]
@@ -32,6 +33,7 @@ _KNOCK = 'write "barrier", with direction = "down" or "up" and knock = "out" or 
 class Contract(Section):
     """What options of all styles can say."""
 
+    measured_in: ClassVar[Mapping[str, Unit]] = {"maturity": YEARS}
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "style": {
             **dict.fromkeys(("vanilla", "call", "put"), 'write "european", with payoff "call" or "put"'),
@@ -51,6 +53,11 @@ class Contract(Section):
     greeks: bool = Field(True, description="estimate delta, gamma, vega, rho and theta too")
     control_variate: bool = Field(
         True, description="lower the standard error by something similar whose mean is known, where there is one"
+    )
+    maturity: Positive | None = Field(
+        None,
+        description="when it ends, years, at the nearest time step; its dates, fixings and exercise are up to then "
+        "(default: time.end)",
     )
     holding: Holding = Field(0.0, description="units held in the portfolio of which risk is measured; may be negative")
 

@@ -48,7 +48,7 @@ class Digital(OnOne):
 
 
 class Asian(OnOne):
-    measured_in: ClassVar[Mapping[str, Unit]] = {"fixings": YEARS}
+    measured_in: ClassVar[Mapping[str, Unit]] = {**OnOne.measured_in, "fixings": YEARS}
 
     style: Literal["asian"] = Field(description="pays at the end, by the mean of prices at fixing dates")
     payoff: Payoff = Field(description="call: max(mean - strike, 0); put: max(strike - mean, 0)")

@@ -27,6 +27,12 @@ def option_mistakes(
 
 def _mistakes(option: Option, assets: Sequence[Asset], names: Sequence[str], time: Time) -> Iterator[Mistake]:
     """The mistakes of one option, at paths relative to it."""
+    if option.maturity is not None:
+        wrong = time.date_mistake(option.maturity, "raise time.steps, or leave the option out")
+        if wrong:
+            yield Mistake(("maturity",), *wrong)
+            return
+        time = time.until(option.maturity)
     for key, words in _DATES.items():
         count = getattr(option, key, None)
         if isinstance(count, int) and count > time.steps:

@@ -57,6 +57,21 @@ class GbmScenario(Section):
     def option_names(self) -> list[str]:
         return [option.name or f"option{i + 1}" for i, option in enumerate(self.option)]
 
+    def until(self, maturity: float | None) -> GbmScenario:
+        """The scenario as it would be if it ended with options of this maturity, in years, with those options alone;
+        itself if all of its options end then. None stands for the end."""
+        time = self.time.until(maturity)
+        together = [option for option in self.option if self.time.until(option.maturity).steps == time.steps]
+        if time is self.time and len(together) == len(self.option):
+            return self
+        assets = [
+            asset.model_copy(
+                update={"dividends": [d for d in asset.dividends if self.time.nearest_step(d.time) <= time.steps]}
+            )
+            for asset in self.asset
+        ]
+        return self.model_copy(update={"time": time, "option": together, "asset": assets})
+
     def payoff(self, option: Formula) -> Expression:
         """What an option pays, in variables such as ``"mean(A)"``."""
         return option.pays(self.asset_names)

@@ -26,7 +26,7 @@ class Time(Section):
             ),
         }
     }
-    end: Positive = Field(description="maturity of all options and end of the simulation, years")
+    end: Positive = Field(description="end of the simulation, and maturity of options that say none, years")
     steps: Steps = Field(description="number of equal time steps")
     scheme: Literal["exact", "euler", "milstein"] = Field(
         "exact",
@@ -37,6 +37,13 @@ class Time(Section):
     def nearest_step(self, t: float) -> int:
         """The number of steps after which the time is nearest to t, at most `steps`."""
         return min(math.floor(t / self.end * self.steps + 0.5), self.steps)
+
+    def until(self, t: float | None) -> Time:
+        """The steps up to the one nearest to t; all of them for None."""
+        steps = self.steps if t is None else self.nearest_step(t)
+        if steps == self.steps:
+            return self
+        return self.model_copy(update={"end": self.end * (steps / self.steps), "steps": steps})
 
     def date_mistake(self, t: float, too_early: str) -> tuple[str, str | None] | None:
         """Message and help for a date that falls on no step. too_early: the advice for a date that is nearest to the

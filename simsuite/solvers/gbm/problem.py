@@ -19,9 +19,9 @@ from simsuite.solvers.gbm.checks.feasibility import require_feasible
 from simsuite.solvers.gbm.checks.rare_prices import missed_means
 from simsuite.solvers.gbm.checks.unsupported import require_supported
 from simsuite.solvers.gbm.market.dynamics import Dynamics
+from simsuite.solvers.gbm.maturities import joined, joined_payoffs, read_parts
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.stepper import PathStepper
-from simsuite.solvers.gbm.read_options import read_payoffs
 from simsuite.solvers.gbm.results import results
 from simsuite.solvers.gbm.results.layout import denominated, gbm_layout
 from simsuite.solvers.gbm.schedule.batches import batches_of
@@ -55,11 +55,13 @@ class GbmProblem(PathPlan):
         if the steps of all batches are more than can be counted."""
         require_supported(model)
         dynamics = Dynamics.of(model)
-        payoffs = read_payoffs(model, dynamics)
-        require_schedules(payoffs.functionals, dynamics.n_steps)
+        read = read_parts(model, dynamics)
+        paths = joined(read, dynamics.n_steps)
+        require_schedules(paths.functionals, dynamics.n_steps)
         frames = frame_steps(model.output, model.time.steps, model.time.end / model.time.steps)
-        batch = paths_together(model, len(payoffs.functionals), len(frames))
-        problem = cls(model, dynamics, payoffs, frames, batches_of(model, batch).size)
+        batch = batches_of(model, paths_together(model, len(paths.functionals), len(frames))).size
+        payoffs = read[0][2] if read[0][0] is model else joined_payoffs(read, paths, model, batch)
+        problem = cls(model, dynamics, payoffs, frames, batch)
         if problem.target > 0 and device is not None and decided is None:
             require_feasible(problem, lambda few: cls.from_scenario(few, base), device())
         require_countable(problem)

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from simsuite.expressions.magnitude import magnitudes
-from simsuite.expressions.sharing import evaluate_each, values_at_once
+from simsuite.expressions.sharing import values_at_once
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.exercise_rights import Holder, holders
@@ -113,9 +113,7 @@ class Statement(Timeline):
     @cached_property
     def shifts(self) -> np.ndarray:
         """[value]: what is subtracted from each value before it is added up."""
-        with np.errstate(all="ignore"):
-            path = expected_path(self.payoffs.functionals, self.dynamics)
-            found = np.array([float(value) for value in evaluate_each(self.payoffs.values, path)])
+        found = self.payoffs.expected(self.dynamics)
         return np.where(np.isfinite(found), found, 0.0)
 
     @cached_property

@@ -39,9 +39,9 @@ def untrained_policy(statement: Statement) -> np.ndarray:
     """The array `policy` of the state before anything is learnt: it holds the exercise values (A and B of each row)
     alone."""
     policy = np.zeros(policy_shape(statement.payoffs.functionals))
-    rate, end = statement.scenario.market.rate, statement.scenario.time.end
+    rate = statement.scenario.market.rate
     for holder in statement.holders:
-        right, steps = holder.right, holder.steps
+        right, steps, end = holder.right, holder.steps, statement.time(holder.until)
         accrued = np.exp([rate.integral(statement.time(int(step)), end) for step in steps])
         sign = 1.0 if right.call else -1.0
         with np.errstate(over="ignore"):

@@ -51,6 +51,16 @@ def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
         yield from _beside_sobol(model)
     if paths.multilevel:
         yield from _beside_multilevel(model)
+    for i, option in enumerate(model.option):
+        if model.time.until(option.maturity).steps < model.time.steps:
+            if option.watched_continuously:
+                help = 'leave maturity out, or write monitoring = "discrete"'
+                yield _mistake(("option", i, "maturity"), "continuous monitoring that ends before time.end", help)
+            if paths.sampling == "sobol":
+                yield _mistake(("option", i, "maturity"), "a maturity before time.end by Sobol points", _PSEUDO)
+            if paths.multilevel:
+                what = "a maturity before time.end by multilevel Monte Carlo"
+                yield _mistake(("option", i, "maturity"), what, "leave it out, or leave multilevel out")
 
 
 def _unlike_volatilities(model: GbmScenario) -> Iterator[Mistake]:

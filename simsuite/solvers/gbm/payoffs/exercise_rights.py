@@ -17,13 +17,15 @@ _ALIGNED = 4  # numbers: the width of rows is a multiple of this, so that they c
 
 @dataclass(frozen=True)
 class Holder:
-    """An American option: its number among the functionals, and its rows of the policy."""
+    """An American option: its number among the functionals, and its rows of the policy. until: the last step with
+    which it ends."""
 
     functional: int
     asset: int
     right: Right
     steps: np.ndarray
     rows: slice
+    until: int
 
 
 def holders(functionals: Sequence[Functional], n_steps: int) -> list[Holder]:
@@ -33,7 +35,8 @@ def holders(functionals: Sequence[Functional], n_steps: int) -> list[Holder]:
             begin = found[-1].rows.stop if found else 0
             rows = slice(begin, begin + functional.dates.count)
             steps = functional.dates.steps(n_steps)
-            found.append(Holder(f, functional.asset, functional.right, steps, rows))
+            until = n_steps if functional.dates.until is None else functional.dates.until
+            found.append(Holder(f, functional.asset, functional.right, steps, rows, until))
     return found
 
 

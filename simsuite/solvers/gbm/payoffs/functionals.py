@@ -74,10 +74,11 @@ class Weight:
 @dataclass(frozen=True)
 class Dates:
     """Time steps at whose end a price is looked at: either `evenly` many of them up to the end, or those that are
-    listed."""
+    listed. until: the step with which the options end that look at them, None for the last."""
 
     evenly: int | None = None
     listed: tuple[int, ...] = ()
+    until: int | None = None
 
     @classmethod
     def all(cls, n_steps: int) -> Dates:

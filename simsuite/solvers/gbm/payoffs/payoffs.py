@@ -10,7 +10,7 @@ from itertools import count
 
 import numpy as np
 
-from simsuite.expressions.sharing import shared
+from simsuite.expressions.sharing import evaluate_each, shared
 from simsuite.expressions.tree import Node, names_in
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.control_variates import Control
@@ -65,6 +65,12 @@ class Payoffs:
         parts = [(greek.tree, greek.control) for greek in greeks]
         more = [tree for own, control in parts for tree in (own, control.tree if control else None) if tree is not None]
         return shared([*self.trees, *controls, *more, *(tree for tree in self.exercise_indicators if tree is not None)])
+
+    def expected(self, dynamics: Dynamics) -> np.ndarray:
+        """[value]: it on the path of expected prices; not finite where floating point cannot tell."""
+        with np.errstate(all="ignore"):
+            path = expected_path(self.functionals, dynamics)
+            return np.array([float(value) for value in evaluate_each(self.values, path)])
 
     @cached_property
     def prices(self) -> tuple[Mean, ...]:

@@ -1,6 +1,7 @@
 """Functions of the date that functionals weight prices with, for derivatives by the market's coefficients.
 
-All are tables over steps: t_k the time after k of them, v_k the variance of the noise y_k (dynamics.py), T the end.
+All are tables over steps: t_k the time after k of them, v_k the variance of the noise y_k (dynamics.py), T the end
+of the options that they are for.
 
     TIME        t_k / T
     VARIANCE    v_k / v_T: how far the path of y goes along if its end is moved, in the direction of least effort
@@ -30,11 +31,14 @@ def weight_table(functionals: Sequence[Functional], dynamics: Dynamics, length: 
     return table
 
 
-def shares(quantity: Quantity, asset: int, steps: np.ndarray, dynamics: Dynamics) -> np.ndarray:
-    """TIME or VARIANCE after so many steps."""
+def shares(
+    quantity: Quantity, asset: int, steps: np.ndarray, dynamics: Dynamics, until: int | None = None
+) -> np.ndarray:
+    """TIME or VARIANCE after so many steps, for options that end after `until` of them, or with the last."""
+    last = dynamics.n_steps if until is None else until
     if quantity == Quantity.TIME:
-        return steps / dynamics.n_steps
-    variance, (end,) = dynamics.variance(steps)[asset], dynamics.variance(np.array([dynamics.n_steps]))[asset]
+        return steps / last
+    variance, (end,) = dynamics.variance(steps)[asset], dynamics.variance(np.array([last]))[asset]
     return variance / end
 
 
@@ -43,9 +47,10 @@ def _row(asset: int, weight: Weight, dates: Dates, dynamics: Dynamics) -> np.nda
         steps, row = dates.steps(dynamics.n_steps), np.zeros(dynamics.n_steps)
         row[steps - 1] = 1 / np.diff(dynamics.variance(steps)[asset], prepend=0.0)
         return row
+    last = dynamics.n_steps if dates.until is None else dates.until
     steps = np.arange(1, dynamics.n_steps + 1)
     if weight.quantity == Quantity.DRIFT:
         return LN2 * (dynamics.centre(steps)[asset] + LN2 * dynamics.variance(steps)[asset]) - weight.less
     if weight.quantity == Quantity.BEFORE_END:
-        return np.where(steps < dynamics.n_steps, (steps / dynamics.n_steps) ** weight.power, 0.0) - weight.less
-    return shares(weight.quantity, asset, steps, dynamics) ** weight.power - weight.less
+        return np.where(steps < last, (steps / last) ** weight.power, 0.0) - weight.less
+    return shares(weight.quantity, asset, steps, dynamics, dates.until) ** weight.power - weight.less

@@ -25,6 +25,7 @@ def reference_price(model: GbmScenario, option: Option) -> float | None:
     or pay cash."""
     if model.time.scheme != "exact":
         return None
+    model = model.until(option.maturity)
     style, assets = style_of(option), [Priced(model, a) for a in option.asset_numbers(model.asset_names)]
     smooth = not any(asset.is_rough for asset in assets)
     if style.price is None or not (smooth or style.priced_rough(assets[0])):
@@ -43,6 +44,9 @@ def reference_greeks(model: GbmScenario, number: int) -> dict[str, list[float] |
     square of it; rho by a shift of all rates, dividend yields fixed. theta follows from the Black-Scholes equation: as
     time passes, all dates come nearer together.
     """
+    option = model.option[number]
+    model = model.until(option.maturity)
+    number = next(i for i, other in enumerate(model.option) if other is option)
 
     def by(change: Callable[[float], GbmScenario], at: float, reach: float) -> tuple[float, float]:
         def price(x: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.american.exercise_policy import learning_paths
 from simsuite.solvers.gbm.error_allowances.allowances import completed
+from simsuite.solvers.gbm.maturities import of_option
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import Estimate, estimate
 
@@ -22,7 +23,8 @@ def exercise_totals(statement: Statement, observed: Snapshot) -> dict[str, np.nd
     exercised, and nothing at all if there are no others."""
     if not statement.holders:
         return {}
-    found = [_estimate(statement, observed, option) or _UNKNOWN for option in range(len(statement.scenario.option))]
+    options = range(len(statement.scenario.option))
+    found = [_estimate(*of_option(statement, observed, o)) or _UNKNOWN for o in options]
     return {
         PROBABILITY: np.array([e.value for e in found]),
         f"{PROBABILITY}_standard_error": np.array([e.standard_error for e in found]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.error_allowances.unknown_reasons import unknown_error
+from simsuite.solvers.gbm.maturities import of_option
 from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS, NONE, PER_ASSET
 from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.statement import Statement
@@ -19,7 +20,8 @@ def greek_totals(statement: Statement, observed: Snapshot) -> dict[str, np.ndarr
     """Each Greek and its standard error, [option] or [option, asset]; NaN where it is not estimated."""
     found = {}
     for name in GREEKS:
-        each = [_greek(statement, observed, o, name) for o in range(len(statement.scenario.option))]
+        options = range(len(statement.scenario.option))
+        each = [_greek(*of_option(statement, observed, o), name) for o in options]
         parts = {
             "": [[e.value for e in of] for of in each],
             "_standard_error": [[e.standard_error for e in of] for of in each],

@@ -14,6 +14,7 @@ from simsuite.solvers.gbm.error_allowances.allowances import unseen_results
 from simsuite.solvers.gbm.error_allowances.payoff_jumps import payoff_jumps_of
 from simsuite.solvers.gbm.error_allowances.unknown_reasons import asset_reasons, with_reasons
 from simsuite.solvers.gbm.market.schemes import Scheme
+from simsuite.solvers.gbm.maturities import of_option, parts_of
 from simsuite.solvers.gbm.results import portfolio_results
 from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.results.exercise_results import exercise_results, exercise_totals
@@ -73,7 +74,7 @@ def results(statement: Statement, observed: Snapshot) -> dict[str, Any]:
     scenario = statement.scenario
     estimates = option_estimates(statement, observed)
     options = {
-        name: option_results(statement, observed, o, e)
+        name: option_results(*of_option(statement, observed, o), e)
         for o, (name, e) in enumerate(zip(scenario.option_names, estimates))
     }
     n = _paths(statement, observed)
@@ -103,7 +104,9 @@ def option_results(statement: Statement, observed: Snapshot, option: int, price:
     greeks, reasons = greek_results(statement, observed, option)
     if price.unknown:
         reasons = {"standard_error": price.unknown, **reasons}
+    stated = statement.scenario.option[option].maturity is not None
     found = {
+        **({"maturity": statement.scenario.time.end} if stated else {}),
         "price": price.value,
         "standard_error": number(price.standard_error),
         "ci95": numbers(price.ci95),
@@ -147,8 +150,11 @@ def paths_needed(statement: Statement, observed: Snapshot) -> int:
     """Roughly the number of paths with which every price reaches the target; the number of those done if the target is
     reached. An error of 0 does not count as reached if the price is random: the paths that differ are then yet to
     come."""
-    random = [mean for mean in statement.payoffs.prices if payoff_jumps_of(statement)[mean.value].random]
-    errors = [mean_estimate(statement, observed, mean).standard_error for mean in random]
+    errors = []
+    for part in parts_of(statement):
+        own, seen = part.statement, part.seen(observed)
+        random = [mean for mean in own.payoffs.prices if payoff_jumps_of(own)[mean.value].random]
+        errors += [mean_estimate(own, seen, mean).standard_error for mean in random]
     if not all(error > 0 for error in errors):
         return statement.scenario.paths.count
     done = int(observed.arrays["done"][0])
@@ -159,7 +165,11 @@ def paths_needed(statement: Statement, observed: Snapshot) -> int:
 
 def _estimates(statement: Statement, observed: Snapshot) -> list[Estimate]:
     """The price of each option from the paths that are done."""
-    return [mean_estimate(statement, observed, mean) for mean in statement.payoffs.prices]
+    found = []
+    for option in range(len(statement.scenario.option)):
+        part, seen, o = of_option(statement, observed, option)
+        found.append(mean_estimate(part, seen, part.payoffs.prices[o]))
+    return found
 
 
 def _paths(statement: Statement, observed: Snapshot) -> int:
