@@ -94,7 +94,8 @@ def table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[st
 
 
 def _option_cells(worth: str, option: Mapping[str, Any]) -> dict[str, str]:
-    cells = {worth: with_error(option["price"], option["standard_error"])}
+    cells = {"maturity": f"{option['maturity']:.6g}"} if "maturity" in option else {}
+    cells |= {worth: with_error(option["price"], option["standard_error"])}
     for greek in ("delta", "gamma", "vega", "rho", "theta"):
         if greek in option:
             cells |= _greek_cells(greek, option[greek], option[f"{greek}_standard_error"])

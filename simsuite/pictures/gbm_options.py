@@ -55,6 +55,8 @@ def _contract(run: Recording, option: object) -> str:
     strike = getattr(option, "strike", None)
     terms = "" if strike is None else f", strike {rounded(strike, 6)}"
     words = [word.capitalize() if word in ("european", "asian", "american") else word for word in words]
+    maturity = getattr(option, "maturity", None)
+    terms += "" if maturity is None else f", to t = {rounded(maturity, 4)}"
     return f"{' '.join(words)} on {_underlying(run, option)}{terms}"
 
 

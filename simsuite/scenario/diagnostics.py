@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario.attached import Attached
 from simsuite.scenario.overrides import Override
 from simsuite.scenario.source import Source
 from simsuite.scenario.spans import KeyPath, Span, Spans, key_name, place_in_string
@@ -38,13 +39,15 @@ class Document:
     """What a scenario was made from: its file and the overrides on top, each with the path that it set.
 
     override_name: what reports put before an override. options: for overrides that stand for an option of
-    their own, that option, by the text of the override: ``{'run.device="gpu"': "--device gpu"}``.
+    their own, that option, by the text of the override: ``{'run.device="gpu"': "--device gpu"}``. attached: a table
+    file that gives elements of a list.
     """
 
     source: Source
     overrides: tuple[tuple[Override, KeyPath], ...] = ()
     override_name: str = "--set "
     options: Mapping[str, str] = field(default_factory=dict)
+    attached: Attached | None = None
 
     def error(self, mistakes: Iterable[Mistake], colour: bool = False) -> ScenarioError:
         """The mistakes with their places, in the order in which they stand."""
@@ -60,6 +63,8 @@ class Document:
             message = f"{key_name(mistake.path)} {message}"
         if place.order == 0:
             return render(self.source.name, self.source.text, place.span, message, mistake.help, colour)
+        if place.order > len(self.overrides) and self.attached is not None:
+            return render(self.attached.name, self.attached.text, place.span, message, mistake.help, colour)
         text = self.overrides[place.order - 1][0].text
         if text in self.options:
             return _render_option(self.options[text], message, mistake.help, colour)
@@ -67,7 +72,10 @@ class Document:
 
     def _place(self, mistake: Mistake) -> Place:
         """The place of a mistake: in the last override that sets the path, or that made a table on it which the file
-        does not have; else in the file."""
+        does not have; else in the file, or in the table that is attached to it."""
+        in_table = None if self.attached is None else self.attached.span(mistake)
+        if in_table is not None:
+            return Place(len(self.overrides) + 1, in_table)
         added = self._added(mistake.path)
         numbered = list(enumerate(self.overrides, 1))[::-1]
         setting = [(order, part) for order, part in numbered if mistake.path[: len(part[1])] == part[1]]

@@ -16,9 +16,10 @@ import tomli_w
 from pydantic import BaseModel, ValidationError
 
 from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario.attached import TableError
 from simsuite.scenario.branches import faults
 from simsuite.scenario.constants import terms_in
-from simsuite.scenario.diagnostics import AS_TOML, Document, joined, plain, render, render_override
+from simsuite.scenario.diagnostics import AS_TOML, MAX_SHOWN, Document, joined, plain, render, render_override
 from simsuite.scenario.numbers import Terms
 from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.shape import fields_of, header
@@ -159,6 +160,7 @@ def _loaded(
     found, model = _model(data)
     if model is None:
         raise document.error(found, colour)
+    data, document = _attached(data, document, model, base, colour)
     terms, wrong = terms_in(data)
     if wrong:  # expressions that use these constants cannot be judged
         raise document.error(wrong, colour)
@@ -168,6 +170,23 @@ def _loaded(
     except ValidationError as error:
         found = [_of_lists(mistake, document, model) for mistake in _mistakes(error, model, data, terms)]
         raise document.error([*found, *_between_sound_parts(found, model, data, context)], colour) from None
+
+
+def _attached(
+    data: Table, document: Document, model: type[BaseModel], base: Path, colour: bool
+) -> tuple[Table, Document]:
+    """The contents of a file with those of the table that it names, if the model has such a key; and where both stand.
+    Raises ScenarioError."""
+    attach = getattr(model, "attach", None)
+    if attach is None:
+        return data, document
+    try:
+        data, attached = attach(data, base)
+    except TableError as error:
+        found = [Mistake((), message, help) for _, message, help in error.found]
+        blocks = [render(error.name, error.text, span, message, help, colour) for span, message, help in error.found]
+        raise ScenarioError(found, joined(blocks[:MAX_SHOWN], len(blocks))) from None
+    return data, replace(document, attached=attached)
 
 
 def _with_values(data: Table, terms: Terms) -> Table:

@@ -12,6 +12,7 @@ from simsuite.expressions import Expression
 from simsuite.scenario.common import AnyRun, FieldMistake, Section, frame_mistakes
 from simsuite.scenario.constants import Constants
 from simsuite.scenario.gbm.asset import Asset, dividend_mistakes
+from simsuite.scenario.gbm.book import with_book
 from simsuite.scenario.gbm.market import Market
 from simsuite.scenario.gbm.option import Formula, Option
 from simsuite.scenario.gbm.option_mistakes import option_mistakes
@@ -19,7 +20,7 @@ from simsuite.scenario.gbm.output import GbmOutput
 from simsuite.scenario.gbm.paths import Paths, dimension_mistakes
 from simsuite.scenario.gbm.sound_parts import sound_parts
 from simsuite.scenario.gbm.time import Time
-from simsuite.scenario.types import Title
+from simsuite.scenario.types import FileName, Title
 from simsuite.words import counted
 
 
@@ -40,8 +41,14 @@ class GbmScenario(Section):
     time: Time = Field(description="how long, in how many steps")
     paths: Paths = Field(description="how many paths are simulated, and from what numbers")
     option: list[Option] = Field(default_factory=list, description="contracts that are priced")
+    book: FileName | None = Field(
+        None,
+        description="name of a CSV file with further options, a row each; its first line names the keys of [[option]], "
+        "an empty cell leaves its key out",
+    )
     output: GbmOutput = Field(default_factory=GbmOutput, description="what is stored, where and when")
 
+    attach: ClassVar = staticmethod(with_book)
     sound_parts: ClassVar = staticmethod(sound_parts)
 
     @property

@@ -53,7 +53,7 @@ class Time(Section):
     dt: Literal["auto"] | Positive = Field(
         "auto",
         description="length of a time step, s; refused when it is unstable; auto: as long as tolerance allows, with "
-        "explicit 0.9 of the longest stable one",
+        "explicit 0.9 of the longest stable one, or less beside an edge with a temperature",
     )
     tolerance: Positive = Field(
         1e-5, description='largest error of time integration with dt = "auto", relative to the range of temperatures'

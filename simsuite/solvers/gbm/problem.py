@@ -19,9 +19,9 @@ from simsuite.solvers.gbm.checks.feasibility import require_feasible
 from simsuite.solvers.gbm.checks.rare_prices import missed_means
 from simsuite.solvers.gbm.checks.unsupported import require_supported
 from simsuite.solvers.gbm.market.dynamics import Dynamics
-from simsuite.solvers.gbm.maturities import joined, joined_payoffs, read_parts
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.stepper import PathStepper
+from simsuite.solvers.gbm.read_parts import joined, joined_payoffs, read_parts
 from simsuite.solvers.gbm.results import results
 from simsuite.solvers.gbm.results.layout import denominated, gbm_layout
 from simsuite.solvers.gbm.schedule.batches import batches_of

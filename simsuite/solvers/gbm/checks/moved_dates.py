@@ -63,10 +63,14 @@ def _schedules(scenario: GbmScenario) -> Iterator[_Schedule]:
     time = scenario.time
     for name, option in zip(scenario.option_names, scenario.option):
         words, dates = option.own_dates
+        if option.maturity is not None:
+            yield _listed(f"maturity of {name!r}", [option.maturity], time)
         if isinstance(dates, int):
-            steps = Dates(dates).steps(time.steps)
-            off = np.abs(np.arange(1, dates + 1) / dates - steps / time.steps).max()
-            yield _Schedule(f"{words} of {name!r}", float(off) * time.end, dates)
+            own = time.until(option.maturity)
+            steps = Dates(dates).steps(own.steps)
+            off = np.abs(np.arange(1, dates + 1) / dates - steps / own.steps).max()
+            parts = dates if own is time else _parts([own.end / time.end / dates])
+            yield _Schedule(f"{words} of {name!r}", float(off) * own.end, parts)
         elif dates:
             yield _listed(f"{words} of {name!r}", dates, time)
     for name, asset in zip(scenario.asset_names, scenario.asset):

@@ -9,8 +9,8 @@ the gain
 
     G = sum of h_a (S_a(T) - S_a(0)) + sum of h_o payoff_o,  L = sum of h_o price_o - G.
 
-Nothing is discounted: V_T is in money of the horizon, as usual for a value at risk over days or weeks. Exposure looks
-at the assets held alone, V_t = sum of h_a S_a(t)."""
+Nothing is discounted: V_T is in money of the horizon, as usual for a value at risk over days or weeks. What an option
+pays before the horizon earns the rate until then. Exposure looks at the assets held alone, V_t = sum of h_a S_a(t)."""
 
 from __future__ import annotations
 
@@ -78,13 +78,22 @@ class Portfolio:
         return np.array([option.holding for option in self.statement.scenario.option])
 
     @cached_property
+    def _accrued(self) -> np.ndarray:
+        """[option]: what 1, paid when it ends, is at the horizon."""
+        scenario = self.statement.scenario
+        time, rate = scenario.time, scenario.market.rate
+        return np.array([math.exp(rate.integral(time.until(o.maturity).end, time.end)) for o in scenario.option])
+
+    @cached_property
     def exposure_unit(self) -> float:
         """The unit, a power of two, in which values are sketched and added up."""
         return _power_of_two(float(np.abs(self.worth).sum()))
 
     @cached_property
     def risk_unit(self) -> float:
-        return _power_of_two(float(np.abs(self.worth).sum() + np.abs(self.holdings) @ self._payoff_sizes()))
+        return _power_of_two(
+            float(np.abs(self.worth).sum() + np.abs(self.holdings * self._accrued) @ self._payoff_sizes())
+        )
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -100,9 +109,9 @@ class Portfolio:
             if worth
         ]
         parts += [
-            Apply("*", (Number(holding / self.risk_unit), tree))
-            for holding, tree in zip(self.holdings, self.statement.payoffs.trees)
-            if holding
+            Apply("*", (Number(held / self.risk_unit), tree))
+            for held, tree in zip(self.holdings * self._accrued, self.statement.payoffs.trees)
+            if held
         ]
         return _sum(parts)
 
@@ -133,7 +142,7 @@ class Portfolio:
         for swing in _SWINGS:
             moved = {name: swing * value for name, value in path.items()}
             for i, functional in enumerate(payoffs.functionals):
-                if functional.kind == Kind.LOGARITHMS:
+                if functional.kind in (Kind.LOGARITHMS, Kind.LATEST):
                     moved[kept(i)] = path[kept(i)] + functional.dates.count * math.log2(swing)
             with np.errstate(all="ignore"):
                 found.append([abs(float(evaluate(tree, moved))) for tree in payoffs.trees])

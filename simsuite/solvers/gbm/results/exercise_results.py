@@ -10,7 +10,7 @@ import numpy as np
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.american.exercise_policy import learning_paths
 from simsuite.solvers.gbm.error_allowances.allowances import completed
-from simsuite.solvers.gbm.maturities import of_option
+from simsuite.solvers.gbm.parts import of_option
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import Estimate, estimate
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.error_allowances.unknown_reasons import unknown_error
-from simsuite.solvers.gbm.maturities import of_option
+from simsuite.solvers.gbm.parts import of_option
 from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS, NONE, PER_ASSET
 from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.statement import Statement

@@ -78,6 +78,10 @@ def gbm_layout(statement: Statement) -> Layout:
         sizes["path_id"] = statement.stored
     if options:
         variables.append(Variable("option", ("option",), str, {"long_name": "name of the option"}, np.array(options)))
+        if any(option.maturity is not None for option in scenario.option):
+            ends = np.array([scenario.time.until(option.maturity).end for option in scenario.option])
+            attrs = {"units": "year", "long_name": "when the option ends"}
+            variables.append(Variable("option_maturity", ("option",), np.float64, attrs, ends))
         variables.append(price("option_price", ("option",), "discounted mean of the payoff"))
         variables.append(price("option_standard_error", ("option",), "standard error of option_price"))
         for name in GREEKS:

@@ -14,7 +14,7 @@ from simsuite.solvers.gbm.error_allowances.allowances import unseen_results
 from simsuite.solvers.gbm.error_allowances.payoff_jumps import payoff_jumps_of
 from simsuite.solvers.gbm.error_allowances.unknown_reasons import asset_reasons, with_reasons
 from simsuite.solvers.gbm.market.schemes import Scheme
-from simsuite.solvers.gbm.maturities import of_option, parts_of
+from simsuite.solvers.gbm.parts import of_option, parts_of
 from simsuite.solvers.gbm.results import portfolio_results
 from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.results.exercise_results import exercise_results, exercise_totals

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from simsuite.words import measured
+
 _BY_ASSET = {  # text for each Greek by an asset
     "delta": "per unit of the price of {asset}",
     "gamma": "per unit of the price of {asset}, squared",
@@ -37,7 +39,9 @@ def option_lines(option: Mapping[str, Any], assets: Sequence[str], worth: str = 
     Greek by an asset that the option does not depend on, 0 without an error, has no line."""
     low, high = option["ci95"]
     ends = ("unknown" if end is None else _digits(end, option["standard_error"]) for end in (low, high))
-    lines = [_line(worth, option["price"], option["standard_error"], f"95 %: {' .. '.join(ends)}")]
+    years = f"{option['maturity']:.6g}" if "maturity" in option else ""
+    ends_at = [f"{'maturity':{_NAME}} {measured(years, 'year')}"] if years else []
+    lines = [*ends_at, _line(worth, option["price"], option["standard_error"], f"95 %: {' .. '.join(ends)}")]
     if "remark" in option:
         lines.append(f"{'':{_NAME}} {option['remark']}")
     rate = _RATE if worth == PRICE else _DISCOUNTING
