@@ -21,8 +21,8 @@ MOST_LINES = 40
 _SETTLED = 1e-2
 _UNCONTROLLED = "explicit steps ignore time.tolerance"
 _UNBOUNDED = (
-    "no bound is known with [surface] or a source that depends on T, nor where h or an emissivity depends on t, or data "
-    "or k(T) have no limit"
+    "no bound is known with [surface] or a source that depends on T, nor where h or an emissivity depends on t, "
+    "or data or k(T) have no limit"
 )
 _AT_EACH_END = 6  # how many lines at each end of a section are kept, at least, when it is cut short
 UNIT_NAMES = {
