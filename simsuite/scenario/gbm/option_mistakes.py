@@ -30,7 +30,8 @@ def _mistakes(option: Option, assets: Sequence[Asset], names: Sequence[str], tim
     if option.maturity is not None:
         wrong = time.date_mistake(option.maturity, "raise time.steps, or leave the option out")
         if wrong:
-            yield Mistake(("maturity",), *wrong)
+            message, help = wrong
+            yield Mistake(("maturity",), message, help or "raise time.end: the last maturity is the end")
             return
         time = time.until(option.maturity)
     for key, words in _DATES.items():
