@@ -53,7 +53,8 @@ def _options(options: Mapping[str, Any], assets: Sequence[str], value: str, most
     rows = [line for name, lines in each.items() for line in (f"    {name}", *(f"      {line}" for line in lines))]
     notes = ""
     if len(rows) > most:
-        rows = table(options, functools.partial(_option_cells, value))
+        ends_differ = any("maturity" in option for option in options.values())
+        rows = table(options, functools.partial(_option_cells, value, ends_differ))
         text = "\n".join(rows)
         notes += "; (+1): for one more asset, see info -v" if "(+" in text else ""
         notes += "; none, unknown: info -v says why" if "none" in text or "unknown" in text else ""
@@ -93,8 +94,8 @@ def table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[st
     return lines
 
 
-def _option_cells(worth: str, option: Mapping[str, Any]) -> dict[str, str]:
-    cells = {"maturity": f"{option['maturity']:.6g}"} if "maturity" in option else {}
+def _option_cells(worth: str, ends_differ: bool, option: Mapping[str, Any]) -> dict[str, str]:
+    cells = {"maturity": f"{option['maturity']:.6g}" if "maturity" in option else ""} if ends_differ else {}
     cells |= {worth: with_error(option["price"], option["standard_error"])}
     for greek in ("delta", "gamma", "vega", "rho", "theta"):
         if greek in option:

@@ -60,7 +60,8 @@ class Expression:
     ) -> Expression:
         """The expression that `text` says; raises `ExpressionError`. constants: named numbers that may occur in it.
 
-        A variable may be a name or a name applied to a name, such as ``"mean(A)"``, which then stands for one value.
+        A variable may be a name, or a name applied to a name and numbers, such as ``"mean(A)"`` or ``"at(A, 0.5)"``,
+        which then stands for one value.
         """
         tree, text = parse_with_constants(text, variables, constants)
         return cls(text, variables, tree, names_in(tree))

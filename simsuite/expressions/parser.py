@@ -235,8 +235,9 @@ class _Checker:
                 self.node(tree.func, depth)
             raise self._error(tree, "only functions can be called", "write `*` to multiply")
         name = tree.func.id
-        if len(tree.args) == 1 and isinstance(tree.args[0], ast.Name):
-            applied = f"{name}({tree.args[0].id})"
+        if tree.args and isinstance(tree.args[0], ast.Name):
+            numbers = [self._plain_number(argument) for argument in tree.args[1:]]
+            applied = f"{name}({', '.join([tree.args[0].id, *map(repr, numbers)])})"
             if applied in self._variables:
                 return Name(applied)
         if name not in FUNCTIONS:
@@ -258,6 +259,13 @@ class _Checker:
             raise self._error(tree, f"`{name}` takes {wanted}, not {len(tree.args)}")
         depth += BRANCH_DEPTH if name == "where" else 1
         return Apply(name, tuple(self.node(argument, depth) for argument in tree.args))
+
+    def _plain_number(self, tree: ast.expr) -> float | None:
+        """The value of a number or a named constant; None for anything else."""
+        if isinstance(tree, ast.Name):
+            return self._constants.get(tree.id)
+        value = tree.value if isinstance(tree, ast.Constant) else None
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
     def _unknown_function(self, tree: ast.Call, name: str, depth: int) -> ExpressionError:
         if name in self._variables or name in CONSTANTS:

@@ -65,6 +65,8 @@ def _underlying(run: Recording, option: object) -> str:
         return str(option.value)
     if hasattr(option, "assets"):
         return " against ".join(shortened(name, 16) for name in option.assets)
+    if getattr(option, "worst_of", None):
+        return "the worst of " + ", ".join(shortened(name, 16) for name in getattr(option, "worst_of", []))
     if not hasattr(option, "asset"):
         return "all assets"
     return shortened(option.asset or run.scenario.asset_names[0], 16)

@@ -1,6 +1,7 @@
 """Scenario files with ``solver = "gbm"``: Monte Carlo on geometric Brownian motions, dS/S = (r - q) dt + sigma dW."""
 
 from simsuite.scenario.gbm.asset import LARGEST_PRICE, Asset, Dividend, Jumps
+from simsuite.scenario.gbm.autocallable import Autocallable
 from simsuite.scenario.gbm.contract import Contract, Monitored, OnOne, OnTwo
 from simsuite.scenario.gbm.functionals import FUNCTIONALS
 from simsuite.scenario.gbm.market import Market
@@ -33,6 +34,7 @@ __all__ = [
     "American",
     "Asian",
     "Asset",
+    "Autocallable",
     "Barrier",
     "Basket",
     "Contract",

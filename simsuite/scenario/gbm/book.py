@@ -19,8 +19,8 @@ from simsuite.scenario.spans import Table
 from simsuite.words import counted
 
 MOST = 10_000  # options in a book
-_LISTS = {"assets", "weights", "past_fixings"}  # keys whose value is always a list
-_TEXTS = {"name", "style", "asset", "assets", "value"}  # keys whose value is a text, whatever it looks like
+_LISTS = {"assets", "weights", "past_fixings", "worst_of"}  # keys whose value is always a list
+_TEXTS = {"name", "style", "asset", "assets", "worst_of", "value"}  # keys whose value is a text, whatever it looks like
 _BOOLEANS = {"true": True, "false": False}
 
 

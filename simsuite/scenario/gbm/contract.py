@@ -43,6 +43,8 @@ class Contract(Section):
             **dict.fromkeys(("rainbow", "bestof", "worstof"), 'write "basket", with combine "max" or "min"'),
             **dict.fromkeys(("margrabe", "outperformance"), 'write "exchange"'),
             "custom": 'write "expression", with value',
+            **dict.fromkeys(("autocall", "phoenix", "athena", "snowball"), 'write "autocallable"'),
+            "cliquet": 'write "expression", with value in at(A, t)',
         },
         "average": {"mean": 'write "arithmetic"', "geomean": 'write "geometric"'},
         "strike_type": dict.fromkeys(("float", "floated"), 'write "floating"'),

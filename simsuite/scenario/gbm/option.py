@@ -12,6 +12,7 @@ from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.common import Count, Positive
 from simsuite.scenario.gbm.asset import LARGEST_PRICE, Asset, Price
+from simsuite.scenario.gbm.autocallable import Autocallable
 from simsuite.scenario.gbm.contract import (
     IN_PRICE,
     STRIKE,
@@ -23,7 +24,7 @@ from simsuite.scenario.gbm.contract import (
     Payoff,
     Strike,
 )
-from simsuite.scenario.gbm.functionals import applied, parse_payoff
+from simsuite.scenario.gbm.functionals import Timed, applied, parse_payoff, timed
 from simsuite.scenario.gbm.output import increasing
 from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.numbers import terms_of
@@ -197,14 +198,16 @@ class Formula(Contract):
     style: Literal["expression"] = Field(description="pays at the end what an expression says")
     value: Annotated[str, Field(max_length=2000)] = Field(
         description="what it pays, an expression in last(A), mean(A), geomean(A), min(A), max(A) of any assets A: "
-        "price at the end, both means over all steps, least and largest price with the spot among them"
+        "price at the end, both means over all steps, least and largest price with the spot among them; at(A, t): "
+        "price at a time, years; mean(A, from, to) and so on: over the steps from one time to another, from 0 with the "
+        "spot for min and max"
     )
     _constants: Mapping[str, float] = PrivateAttr(default_factory=dict)  # of the scenario
 
     @model_validator(mode="after")
     def _keep_constants(self, info: ValidationInfo) -> Formula:
         self._constants = terms_of(info.context).constants
-        named = [name for _, name in applied(self.value)]
+        named = [name for _, name in applied(self.value, self._constants)]
         with contextlib.suppress(ExpressionError):  # which `mistakes` tells, at its place in the text as it was written
             self.__dict__["value"] = parse_payoff(self.value, list(dict.fromkeys(named)), self._constants).text
         return self
@@ -218,6 +221,21 @@ class Formula(Contract):
             self.pays(names)
         except ExpressionError as error:
             yield Mistake(("value",), error.message, error.help, error.column)
+            return
+        for part in timed(self.value, self._constants):
+            yield from _time_mistakes(part, time)
+
+
+def _time_mistakes(part: Timed, time: Time) -> Iterator[Mistake]:
+    """Mistakes in the times of a functional in an expression."""
+    *begins, end = part.times
+    wrong = time.date_mistake(end, "the price there is the spot: write the number")
+    if wrong:
+        yield Mistake(("value",), f"the time {end:g} {wrong[0]}", wrong[1], part.columns[-1])
+    for begin in begins:
+        if not 0 <= begin <= end:
+            message = f"{begin:g} is no time from 0 to {end:g}"
+            yield Mistake(("value",), message, "write the earlier time first, in years", part.columns[0])
 
 
 def _fixing_mistakes(fixings: Sequence[float], time: Time) -> Iterator[Mistake]:
@@ -234,6 +252,6 @@ def _fixing_mistakes(fixings: Sequence[float], time: Time) -> Iterator[Mistake]:
 
 
 Option: TypeAlias = Annotated[
-    European | Digital | Asian | Barrier | Lookback | Basket | Exchange | Spread | American | Formula,
+    European | Digital | Asian | Barrier | Lookback | Basket | Exchange | Spread | American | Autocallable | Formula,
     Field(discriminator="style"),
 ]

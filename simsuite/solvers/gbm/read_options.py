@@ -11,13 +11,14 @@ from simsuite.solvers.gbm.greeks.greeks import greeks_of
 from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.control_variates import Control
-from simsuite.solvers.gbm.payoffs.option_greeks import Greek, OptionGreeks, no_greeks
+from simsuite.solvers.gbm.payoffs.option_greeks import OF_ALL, Greek, OptionGreeks, no_greeks, without
 from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
 from simsuite.solvers.gbm.payoffs.reader import PayoffReader, greater
 from simsuite.solvers.gbm.payoffs.variables import number
 from simsuite.solvers.gbm.results.text_lines import NOT_ASKED
 from simsuite.solvers.gbm.style_record import style_of
 
+_EARLY = "what is paid on earlier dates depends on them and on the rate, too"
 _ONLY_PRICES = "multilevel Monte Carlo estimates prices only"
 
 
@@ -51,7 +52,7 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
     pathwise = PathwiseDerivatives(reader.functionals, dynamics, model.market.rate)
     unasked = no_greeks(_ONLY_PRICES if model.paths.multilevel else NOT_ASKED)
     greeks = [
-        greeks_of(option, tree, control, pathwise, model) if option.greeks else unasked
+        _greeks(option, tree, control, pathwise, model) if option.greeks else unasked
         for option, tree, control in zip(model.option, trees, controls)
     ]
     return Payoffs(
@@ -61,6 +62,13 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
         tuple(_with_trees(_at_spot, of) for of in greeks),
         exercise_indicators,
     )
+
+
+def _greeks(
+    option: Option, tree: Node, control: Control | None, pathwise: PathwiseDerivatives, model: GbmScenario
+) -> OptionGreeks:
+    found = greeks_of(option, tree, control, pathwise, model)
+    return without(found, OF_ALL, _EARLY) if style_of(option).pays_early else found
 
 
 def _at_spot(tree: Node) -> Node:

@@ -35,7 +35,8 @@ class StyleRecord(Generic[T]):
     None where it is not known. priced_rough: whether that price can also be found for an asset that jumps or pays cash.
     most, least: bounds of what an option pays. has_parity: whether the option is a call whose price follows from that
     of the put. is_homogeneous: whether the price is proportional to a given spot, plus a constant. smooth_at_spot:
-    whether the slope of the payoff is continuous where an extreme price is the spot itself.
+    whether the slope of the payoff is continuous where an extreme price is the spot itself. pays_early: whether some of
+    it is paid before the end, and counts with the rate until then.
     """
 
     payoff: Callable[[T, PayoffReader], Node]
@@ -49,6 +50,7 @@ class StyleRecord(Generic[T]):
     has_parity: Callable[[T], bool] = _no
     is_homogeneous: Callable[[T, float], bool] = _no
     smooth_at_spot: bool = False
+    pays_early: bool = False
 
 
 def style_of(option: Option) -> StyleRecord[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from simsuite.expressions.tree import Node
@@ -40,6 +40,15 @@ class OptionGreeks:
     methods: Mapping[str, str]
     found: Mapping[tuple[str, int], Greek]
     reasons: Mapping[str, str]
+
+
+def without(greeks: OptionGreeks, names: Collection[str], reason: str) -> OptionGreeks:
+    """The same but for some Greeks, which are not estimated for a reason."""
+    return OptionGreeks(
+        {**greeks.methods, **dict.fromkeys(names, NONE)},
+        {key: greek for key, greek in greeks.found.items() if key[0] not in names},
+        {**greeks.reasons, **dict.fromkeys(names, reason)},
+    )
 
 
 def no_greeks(reason: str) -> OptionGreeks:

@@ -27,7 +27,7 @@ def _op(name: str) -> Callable[..., Node]:
 
 
 add, subtract, times, exp, log = _op("+"), _op("-"), _op("*"), _op("exp"), _op("log")
-least, largest, where, greater = _op("min"), _op("max"), _op("where"), _op(">")
+least, largest, where, greater, at_least = _op("min"), _op("max"), _op("where"), _op(">"), _op(">=")
 
 
 def vanilla(payoff: str, price: Node, strike: float) -> Node:
@@ -55,6 +55,12 @@ class PayoffReader:
     def last(self, asset: int) -> Node:
         """The price of an asset at the end."""
         return times(self.spot(asset), Name(last(asset)))
+
+    def at(self, asset: int, step: int) -> Node:
+        """The price of an asset after so many steps."""
+        if step == self.n:
+            return self.last(asset)
+        return times(self.spot(asset), self.kept(Kind.SUM, asset, Dates(listed=(step,))))
 
     def kept(self, kind: Kind, asset: int, dates: Dates, level: float = 0.0, right: Right | None = None) -> Node:
         """The value of a functional of the path."""
