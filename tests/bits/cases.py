@@ -47,6 +47,8 @@ STYLES: dict[str, dict[str, Any]] = {
     "exchange": {"style": "exchange", "assets": ["A", "B"]},
     "spread": {"style": "spread", "assets": ["A", "B"], "payoff": "call", "strike": 5.0},
     "american": {"style": "american", "payoff": "put", "strike": 105.0, "exercise": 4},
+    "autocallable": {"style": "autocallable", "observations": 4, "coupon": 0.02, "coupon_level": 0.9, "memory": True},
+    "early": {"style": "asian", "maturity": 0.5, **CALL},
     "expression": {"style": "expression", "value": "max(max(A) - mean(B), 0)"},
 }
 WITHOUT_PORTFOLIO = {"risk": None, "exposure": None}  # which not all kinds of paths can have

@@ -185,7 +185,7 @@ LISTED = "simsuite.scenario.gbm.option"
 LINES = {
     "\\nfrom simsuite.scenario.gbm.functionals": "\\nfrom simsuite.scenario.gbm.forward import Forward"
     "\\nfrom simsuite.scenario.gbm.functionals",
-    "American | Formula": "American | Formula | Forward",
+    "Autocallable | Formula": "Autocallable | Formula | Forward",
 }
 """
 CLAIM: dict[str, Any] = {

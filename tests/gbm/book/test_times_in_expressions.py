@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 RATE, YIELD, VOLATILITY, SPOT = 0.04, 0.01, 0.25, 100.0
 QUARTERS = ("100", "at(A, 0.25)", "at(A, 0.5)", "at(A, 0.75)", "last(A)")
-RETURNS = [f"min(0.06, max(-0.04, {end}/{begin} - 1))" for begin, end in zip(QUARTERS, QUARTERS[1:])]
+RETURNS = [f"min(0.06, max(-0.04, {end}/{begin} - 1))" for begin, end in itertools.pairwise(QUARTERS)]
 CLIQUET = f"100*max(0.02, {' + '.join(RETURNS)})"
 VALUES = {
     "paid later": "max(at(A, 0.25) - 100, 0)",
