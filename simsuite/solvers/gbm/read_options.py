@@ -18,7 +18,7 @@ from simsuite.solvers.gbm.payoffs.variables import number
 from simsuite.solvers.gbm.results.text_lines import NOT_ASKED
 from simsuite.solvers.gbm.style_record import style_of
 
-_EARLY = "what is paid on earlier dates depends on them and on the rate, too"
+_EARLY = "what is paid before the end depends on the rate and on its date as well"
 _ONLY_PRICES = "multilevel Monte Carlo estimates prices only"
 
 
