@@ -4,6 +4,7 @@ sweep.json      the plan: the scenario as it was at the beginning, overrides, ke
 members.jsonl   a line for each member that has ended, with its results, in the order in which they ended
 sweep.h5        the results of all members along the keys
 members/0000/   the run of a member, as `simsuite run` leaves it
+members/0000-0255/   the run of several members that differ in options alone
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,10 @@ class SweepDirectory:
     def member(self, number: int) -> Path:
         """Where the run of a member is."""
         return self.path / "members" / f"{number:04}"
+
+    def shared(self, members: Sequence[int]) -> Path:
+        """Where the run is that several members share."""
+        return self.path / "members" / f"{members[0]:04}-{members[-1]:04}"
 
     def require_own(self) -> None:
         """Raises UsageError where the directory holds something else than a sweep."""
@@ -139,10 +144,10 @@ class SweepDirectory:
         """Whether a simsuite works on it."""
         return Lock(self.path).in_use
 
-    def add(self, ended: Ended) -> None:
-        """Store that a member has ended, in such a way that a power cut does not lose it."""
+    def add(self, ended: Sequence[Ended]) -> None:
+        """Store that members have ended, in such a way that a power cut does not lose it."""
         with self.log.open("ab") as file:
-            file.write(json.dumps(asdict(ended)).encode() + b"\n")
+            file.write(b"".join(json.dumps(asdict(each)).encode() + b"\n" for each in ended))
             file.flush()
             os.fsync(file.fileno())
 

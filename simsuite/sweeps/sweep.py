@@ -20,6 +20,7 @@ from simsuite.sweeps.directory import Ended, SweepDirectory
 from simsuite.sweeps.plan import Plan
 from simsuite.sweeps.results_file import write_results
 from simsuite.sweeps.table import numbers
+from simsuite.sweeps.together import groups, left_of
 from simsuite.sweeps.workers import Answer, run_members
 from simsuite.version import VERSION
 
@@ -82,9 +83,9 @@ class Sweep:
             self.ended = files.ended()
             if self.retry:
                 self.ended = {i: each for i, each in self.ended.items() if each.status == "complete"}
-            left = [i for i in range(len(self.plan.members)) if i not in self.ended]
+            left = {i for i in range(len(self.plan.members)) if i not in self.ended}
             if left:
-                self._run(left, first, problem, files)
+                self._run(left_of(groups(self.plan, first), left), first, problem, files)
             self._write(files, first)
         return len(self.ended) == len(self.plan.members)
 
@@ -104,9 +105,10 @@ class Sweep:
             return "\n".join(settings(self.scenario)) + "\n"
         return self.scenario.read_text("utf-8")
 
-    def _run(self, left: Sequence[int], first: Scenario, problem: Problem, files: SweepDirectory) -> None:
+    def _run(self, left: Sequence[Sequence[int]], first: Scenario, problem: Problem, files: SweepDirectory) -> None:
+        """left: members that are to be run, those together that run together."""
         workers, threads = self._shared_out(len(left), first)
-        self.begins(len(left), workers, first, problem)
+        self.begins(sum(map(len, left)), workers, first, problem)
         base = Path() if isinstance(self.scenario, Mapping) else self.scenario.parent
         shared = {
             "scenario": str(files.scenario),
@@ -117,14 +119,17 @@ class Sweep:
 
         def asked(i: int) -> Mapping[str, object]:
             values = json.loads(json.dumps(self.plan.settings(i), default=str))
-            return {"directory": str(files.member(i)), "values": values}
+            return {"member": i, "directory": str(files.member(i)), "values": values}
 
-        for answer in run_members(left, asked, shared, workers, threads, self.stopped):
-            ended = self._ended(answer)
-            if ended is not None:
-                files.add(ended)
-                self.ended[ended.member] = ended
-                self.told(ended, len(self.ended))
+        def together(members: Sequence[int]) -> Mapping[str, object]:
+            return {"members": [asked(i) for i in members], "shared": str(files.shared(members))}
+
+        for answers in run_members(left, together, shared, workers, threads, self.stopped):
+            ended = [each for each in map(self._ended, answers) if each is not None]
+            files.add(ended)
+            for each in ended:
+                self.ended[each.member] = each
+                self.told(each, len(self.ended))
 
     def _ended(self, answer: Answer) -> Ended | None:
         """A member that has ended; None for one that was stopped."""

@@ -1,7 +1,8 @@
 """A process that runs members of a sweep one after another: `python -m simsuite.sweeps.worker`.
 
-Each line of its input is a JSON object: first what all members share, then a member each. It answers each member by one
-line, and tells by one before that its first member takes steps: the kernels are compiled then, and serve the others.
+Each line of its input is a JSON object: first what all members share, then one or several members that may run
+together. It answers each member by one line, and tells by one before that its first member takes steps: the kernels are
+compiled then, and serve the others.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from simsuite.errors import Mistake, ScenarioError, SimsuiteError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory, without_nan
 from simsuite.progress import Silent
-from simsuite.scenario import load, settings
+from simsuite.scenario import Scenario, load, settings
 from simsuite.scenario.spans import key_name
 from simsuite.stopping import Stopping
 
@@ -42,7 +44,8 @@ def main() -> None:
     steps = _Steps(lambda: tell({"status": "steps"}))
     with Stopping() as stopping:
         for line in sys.stdin:
-            tell(_answer(json.loads(line), shared, stopping, steps))
+            for answer in _answers(json.loads(line), shared, stopping, steps):
+                tell(answer)
             if stopping.signal is not None:
                 break
 
@@ -68,18 +71,69 @@ def _end_with_parent(parent: int) -> None:
             sys.exit(1)
 
 
+def _answers(
+    asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, steps: _Steps
+) -> Iterator[dict[str, Any]]:
+    """What became of each of some members, the last one marked. They run together; one by one where that is not
+    possible, or fails."""
+    members = asked["members"]
+    found = _together(asked, shared, stopping, steps) if len(members) > 1 else None
+    for i, member in enumerate(members):
+        answer = _answer(member, shared, stopping, steps) if found is None else found[i]
+        yield answer | {"last": i + 1 == len(members)}
+
+
+def _together(
+    asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, steps: _Steps
+) -> list[dict[str, Any]] | None:
+    """What became of members in one run; None if that failed, or they cannot be one."""
+    begun, members = time.perf_counter(), asked["members"]
+    directory = Path(asked["shared"])
+    try:
+        each = [_scenario(member, shared, directory) for member in members]
+        joined = type(each[0].model).join([scenario.model for scenario in each])
+        if joined is None or not _free(directory, stopping):
+            return None
+        whole = replace(each[0], model=joined)
+        summary = without_nan(Execution(whole, RunDirectory(directory), steps, stopping).run())
+    except (SimsuiteError, MemoryError):
+        return None
+    seconds = (time.perf_counter() - begun) / len(members)
+    divided = joined.divide(summary["results"], [scenario.model for scenario in each])
+    return [
+        {
+            "member": member["member"],
+            "status": summary["status"],
+            "summary": {**summary, "results": results},
+            "seconds": seconds,
+        }
+        for member, results in zip(members, divided)
+    ]
+
+
+def _scenario(asked: dict[str, Any], shared: dict[str, Any], directory: Path) -> Scenario:
+    values = settings({**asked["values"], "output.directory": str(directory)})
+    return load(Path(shared["scenario"]), [*shared["overrides"], *values], Path(shared["base"]))
+
+
+def _free(directory: Path, stopping: Stopping) -> bool:
+    """Waits until no process of a sweep that was killed a moment ago works there. Returns whether that came about."""
+    while RunDirectory(directory).in_use:
+        if stopping() is not None:
+            return False
+        time.sleep(_PAUSE)
+    return True
+
+
 def _answer(asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, steps: _Steps) -> dict[str, Any]:
     """What became of a member. Any: its results, which depend on the solver."""
     begun = time.perf_counter()
     answer: dict[str, Any] = {"member": asked["member"]}
     try:
         directory = Path(asked["directory"])
-        values = settings({**asked["values"], "output.directory": str(directory)})
-        while RunDirectory(directory).in_use:  # by a process of a sweep that was killed a moment ago
-            if stopping() is not None:
-                return answer | {"status": "stopped", "seconds": 0.0}
-            time.sleep(_PAUSE)
-        scenario = load(Path(shared["scenario"]), [*shared["overrides"], *values], Path(shared["base"]))
+        if stopping.signal is not None or not _free(directory, stopping):
+            return answer | {"status": "stopped", "seconds": 0.0}
+        scenario = _scenario(asked, shared, directory)
         summary = without_nan(Execution(scenario, RunDirectory(directory), steps, stopping).run())
         answer |= {"status": summary["status"], "summary": summary}
     except ScenarioError as error:

@@ -18,7 +18,7 @@ _LOOK = 0.2  # seconds from one look at whether to stop to the next
 
 
 class _Worker:
-    """One process, and the member that it runs."""
+    """One process, and the members that it runs."""
 
     def __init__(self, shared: Mapping[str, object], threads: int) -> None:
         limits = {name: str(threads) for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")}
@@ -29,7 +29,7 @@ class _Worker:
             env={**os.environ, **limits},
             start_new_session=True,  # Ctrl-C comes to this process alone, which passes it on
         )
-        self.member: int | None = None
+        self.members: list[int] = []  # those that it has not answered yet
         self._rest = b""
         self._tell(shared)
 
@@ -39,9 +39,9 @@ class _Worker:
             self.process.stdin.write(json.dumps(what).encode() + b"\n")
             self.process.stdin.flush()
 
-    def run(self, member: int, asked: Mapping[str, object]) -> None:
-        self.member = member
-        self._tell({"member": member, **asked})
+    def run(self, members: Sequence[int], asked: Mapping[str, object]) -> None:
+        self.members = list(members)
+        self._tell(asked)
 
     def answers(self) -> list[Answer]:
         """The answers that have come whole; where the process has ended, that the member failed."""
@@ -53,7 +53,7 @@ class _Worker:
         code = self.process.wait()
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         memory = ", as the system does where memory runs out" if code == -signal.SIGKILL else ""
-        return [{"member": self.member, "status": "failed", "error": f"its process {how}{memory}", "lost": True}]
+        return [{"status": "failed", "error": f"its process {how}{memory}", "lost": True}]
 
     def end(self) -> None:
         assert self.process.stdin is not None
@@ -62,16 +62,16 @@ class _Worker:
 
 
 def run_members(
-    members: Sequence[int],
-    asked: Callable[[int], Mapping[str, object]],
+    members: Sequence[Sequence[int]],
+    asked: Callable[[Sequence[int]], Mapping[str, object]],
     shared: Mapping[str, object],
     count: int,
     threads: int,
     stopped: Callable[[], str | None],
-) -> Iterator[Answer]:
+) -> Iterator[list[Answer]]:
     """What becomes of each member, in the order in which they end, run by `count` processes with so many threads each.
-    asked: what a process is told of a member. When `stopped` gives a reason, members that run are asked to stop with a
-    checkpoint, and no more begin."""
+    members: those together that may run together. asked: what a process is told of some that do. When `stopped` gives a
+    reason, members that run are asked to stop with a checkpoint, and no more begin."""
     crew = _Crew(members, asked, shared, count, threads)
     try:
         yield from crew.run(stopped)
@@ -85,8 +85,8 @@ class _Crew:
 
     def __init__(
         self,
-        members: Sequence[int],
-        asked: Callable[[int], Mapping[str, object]],
+        members: Sequence[Sequence[int]],
+        asked: Callable[[Sequence[int]], Mapping[str, object]],
         shared: Mapping[str, object],
         count: int,
         threads: int,
@@ -99,7 +99,7 @@ class _Crew:
         self._workers: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
 
-    def run(self, stopped: Callable[[], str | None]) -> Iterator[Answer]:
+    def run(self, stopped: Callable[[], str | None]) -> Iterator[list[Answer]]:
         self._fill()
         while self._workers:
             if not self._stopping and stopped() is not None:
@@ -107,8 +107,8 @@ class _Crew:
                 for worker in self._workers:
                     worker.process.terminate()
             for key, _ in self._selector.select(_LOOK):
-                for answer in key.data.answers():
-                    yield from self._take(key.data, answer)
+                taken = [self._take(key.data, answer) for answer in key.data.answers()]
+                yield [answer for answer in taken if answer is not None]
 
     def kill(self) -> None:
         for worker in self._workers:
@@ -116,21 +116,32 @@ class _Crew:
             worker.process.wait()
         self._selector.close()
 
-    def _take(self, worker: _Worker, answer: Answer) -> Iterator[Answer]:
-        """What is to be passed on of an answer; the next member begins in its place."""
+    def _take(self, worker: _Worker, answer: Answer) -> Answer | None:
+        """What is to be passed on of an answer; the next members begin once the last one of theirs is answered."""
         self._count = self._most
         if answer["status"] == "steps":
             self._fill()
-            return
-        lost = answer.pop("lost", False)
-        if worker.member is not None and not (lost and self._stopping):
-            yield answer
-        if lost:
-            self._selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
-            self._workers.remove(worker)
+            return None
+        if answer.pop("lost", False):
+            passed = self._lost(worker, answer)
         else:
-            self._next(worker)
+            passed = answer
+            worker.members.remove(answer["member"])
+            if answer.pop("last"):
+                self._next(worker)
         self._fill()
+        return passed
+
+    def _lost(self, worker: _Worker, answer: Answer) -> Answer | None:
+        """Of a process that has ended: members that ran together are run one by one, and one alone has failed."""
+        self._selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
+        self._workers.remove(worker)
+        if self._stopping or not worker.members:
+            return None
+        if len(worker.members) > 1:
+            self._left += [[member] for member in reversed(worker.members)]
+            return None
+        return {"member": worker.members[0], **answer}
 
     def _fill(self) -> None:
         """Begin as many processes as there may be and members are left for."""
@@ -143,8 +154,8 @@ class _Crew:
 
     def _next(self, worker: _Worker) -> None:
         if self._left and not self._stopping:
-            member = self._left.pop()
-            worker.run(member, self._asked(member))
+            members = self._left.pop()
+            worker.run(members, self._asked(members))
         else:
-            worker.member = None
+            worker.members = []
             worker.end()

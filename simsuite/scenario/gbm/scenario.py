@@ -13,6 +13,7 @@ from simsuite.scenario.common import AnyRun, FieldMistake, Section, frame_mistak
 from simsuite.scenario.constants import Constants
 from simsuite.scenario.gbm.asset import Asset, dividend_mistakes
 from simsuite.scenario.gbm.book import with_book
+from simsuite.scenario.gbm.joining import can_join, divide, join
 from simsuite.scenario.gbm.market import Market
 from simsuite.scenario.gbm.option import Formula, Option
 from simsuite.scenario.gbm.option_mistakes import option_mistakes
@@ -49,12 +50,20 @@ class GbmScenario(Section):
     output: GbmOutput = Field(default_factory=GbmOutput, description="what is stored, where and when")
 
     attach: ClassVar = staticmethod(with_book)
+    joined_by: ClassVar[str] = "option"
+    join: ClassVar = staticmethod(join)
+    divide: ClassVar = staticmethod(divide)
     sound_parts: ClassVar = staticmethod(sound_parts)
 
     @property
     def random(self) -> bool:
         """Whether results depend on run.seed."""
         return True
+
+    @property
+    def can_join(self) -> bool:
+        """Whether its options may be priced in one run with those of scenarios that differ in options alone."""
+        return can_join(self)
 
     @property
     def asset_names(self) -> list[str]:
