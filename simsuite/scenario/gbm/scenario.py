@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import string
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -13,7 +14,6 @@ from simsuite.scenario.common import AnyRun, FieldMistake, Section, frame_mistak
 from simsuite.scenario.constants import Constants
 from simsuite.scenario.gbm.asset import Asset, dividend_mistakes
 from simsuite.scenario.gbm.book import with_book
-from simsuite.scenario.gbm.joining import can_join, divide, join
 from simsuite.scenario.gbm.market import Market
 from simsuite.scenario.gbm.option import Formula, Option
 from simsuite.scenario.gbm.option_mistakes import option_mistakes
@@ -51,8 +51,6 @@ class GbmScenario(Section):
 
     attach: ClassVar = staticmethod(with_book)
     joined_by: ClassVar[str] = "option"
-    join: ClassVar = staticmethod(join)
-    divide: ClassVar = staticmethod(divide)
     sound_parts: ClassVar = staticmethod(sound_parts)
 
     @property
@@ -62,8 +60,33 @@ class GbmScenario(Section):
 
     @property
     def can_join(self) -> bool:
-        """Whether its options may be priced in one run with those of scenarios that differ in options alone."""
-        return can_join(self)
+        """Whether its options may be priced in one run with those of scenarios that differ in options alone: whether
+        the results of each do not depend on which others are there. A target sets the number of paths, and a portfolio
+        holds all options."""
+        one_by_one = self.paths.target_standard_error or self.output.risk or self.output.exposure
+        return bool(self.option) and not one_by_one
+
+    @staticmethod
+    def join(models: Sequence[GbmScenario]) -> GbmScenario | None:
+        """The scenario with the options of all of these; None if they differ in anything else. Options get new
+        names."""
+        first = models[0]
+        if not all(model.can_join and model._without_options() == first._without_options() for model in models):
+            return None
+        options = [option for model in models for option in model.option]
+        named = [option.model_copy(update={"name": f"o{i}"}) for i, option in enumerate(options)]
+        return first.model_copy(update={"option": named})
+
+    @staticmethod
+    def divide(results: Mapping[str, Any], models: Sequence[GbmScenario]) -> list[dict[str, Any]]:
+        """What each of the scenarios has of the results of all of them together. Any: as `run --json` has them."""
+        each = iter(results["options"].values())
+        return [{**results, "options": {name: next(each) for name in model.option_names}} for model in models]
+
+    def _without_options(self) -> dict[str, object]:
+        ignored = {"option", "title", "constants"}  # the constants that options use are numbers in them already
+        fields = {name: value for name, value in self if name not in ignored}
+        return fields | {"output": self.output.model_copy(update={"directory": None})}
 
     @property
     def asset_names(self) -> list[str]:
