@@ -7,6 +7,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from simsuite.expressions import Expression
 from simsuite.scenario.load import SOLVERS, model_class
 from simsuite.scenario.schedule import Schedule
+from simsuite.scenario.shape import fields_of, tables_in
 from simsuite.scenario.types import as_written
 
 _TEXT = 'arithmetic with the names in [constants], as "2*w", or a number with a unit, as "5 mm"'
@@ -22,8 +23,25 @@ class _Generator(GenerateJsonSchema):
 
 
 def editor_schema(solver: str | None = None) -> JsonSchemaValue:
-    """The schema by which editors check files: numbers may be texts there. Raises `KeyError` for an unknown solver."""
-    return _with_texts(json_schema(solver))
+    """The schema by which editors check files: numbers may be texts there, and keys have their other names. Raises
+    `KeyError` for an unknown solver."""
+    schema = _with_texts(json_schema(solver))
+    for name in SOLVERS if solver is None else [solver]:
+        for table in (each for field in fields_of(model_class(name)).values() for each in tables_in(field.annotation)):
+            for other, key in getattr(table, "other_names", {}).items():
+                _add_name(schema["$defs"][table.__name__], other, key)
+    return schema
+
+
+def _add_name(table: JsonSchemaValue, other: str, key: str) -> None:
+    """Let a table have a key by another name. A key that is needed may be given by either."""
+    table["properties"][other] = table["properties"][key]
+    if key in table.get("required", ()):
+        table["required"] = [name for name in table["required"] if name != key]
+        either = {"oneOf": [{"required": [key]}, {"required": [other]}]}
+    else:
+        either = {"not": {"required": [key, other]}}
+    table.setdefault("allOf", []).append(either)
 
 
 def _with_texts(node: JsonSchemaValue) -> JsonSchemaValue:

@@ -171,6 +171,10 @@ def _unknown(fault: Fault, model: type[BaseModel], data: Table) -> Mistake:
     close = difflib.get_close_matches(str(key).lower(), lower, 1)
     others = list(homes(model, str(key), tuple(front)))
     answers = [m.expected_keys[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.expected_keys]
+    same = [m.other_names[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.other_names]
+    if same:
+        message = f"`{key}` and `{same[0]}` are two names of one key{_where(front)}"
+        return Mistake(fault.path, message, "keep one of them", on_key=True)
     taking = {n for m in tables for n, field in fields_of(m).items() if fault.input in choices(field)}
     if answers:
         help = answers[0]

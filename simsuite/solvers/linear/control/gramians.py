@@ -32,18 +32,18 @@ from simsuite.solvers.linear.discretisation.exponential import added
 from simsuite.solvers.linear.discretisation.sliced import product, remainder_twofold
 
 _CORRECTIONS = 2
-_WORST = 1e-6  # A solution with a larger residual, relative to its right-hand side, is not given.
+_WORST = 1e-6  # A solution that the last correction changes by more, relatively, is not given.
 
 
 @dataclass(frozen=True)
 class Gramians:
     """The Gramians (n, n) in the scenario's units of the state, the Hankel singular values (n,), the largest first, and
-    the largest residual of an equation relative to its right-hand side."""
+    by how much the last correction changed a Gramian, relative to its largest entry in balanced units of the state."""
 
     controllability: np.ndarray
     observability: np.ndarray
     hankel: np.ndarray
-    residual: float
+    error: float
 
 
 def gramians(plant: Plant) -> Gramians:
@@ -58,23 +58,19 @@ def gramians(plant: Plant) -> Gramians:
 
 
 def _solved(A: np.ndarray, Q: np.ndarray, continuous: bool) -> tuple[np.ndarray, float]:
-    """The solution of A W + W A' + Q = 0, or A W A' - W + Q = 0, and its relative residual."""
-    size = float(np.max(np.abs(Q), initial=0.0))
-    if size == 0.0:
-        return np.zeros(A.shape), 0.0
-    W, rest = np.zeros(A.shape), Q
+    """The solution of A W + W A' + Q = 0, or A W A' - W + Q = 0, and by how much the last correction changed it,
+    relatively."""
+    W, rest, off = np.zeros(A.shape), Q, 0.0
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("error", LinAlgWarning)
         try:
             for _ in range(1 + _CORRECTIONS):
                 step = solve_continuous_lyapunov(A, -rest) if continuous else solve_discrete_lyapunov(A, rest)
-                if not np.all(np.isfinite(step)):
-                    break
                 W = W + 0.5 * (step + step.T)
+                off = float(np.max(np.abs(step), initial=0.0) / (np.max(np.abs(W), initial=0.0) or 1.0))
                 rest = _remainder(A, W, Q, continuous)
-        except (LinAlgWarning, LinAlgError):
-            rest = np.full(A.shape, np.inf)
-    off = float(np.max(np.abs(rest))) / size
+        except (LinAlgWarning, LinAlgError, ValueError):  # SciPy refuses numbers that are not finite
+            off = np.inf
     if not off <= _WORST:
         raise ValueError("the system is too close to instability for Gramians")
     return W, off

@@ -10,6 +10,8 @@ from scipy.linalg import eigvals, matrix_balance
 
 from simsuite.libraries import decomposing
 from simsuite.solvers.linear.control.zeros import zeros
+from simsuite.solvers.linear.state_space import StateSpace
+from simsuite.solvers.matmul.sparse import filled
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,3 +70,14 @@ class Plant:
         """The exponents s, in 1/s, of poles or zeros: of a discrete system log(z)/dt, -inf for z = 0."""
         with np.errstate(divide="ignore"):
             return values if self.continuous else np.log(np.asarray(values, np.complex128)) / self.dt
+
+
+def plant_of(stated: StateSpace, dt: float) -> Plant:
+    """The plant that a scenario states: without C all states are its outputs, without B nothing is an input. dt: the
+    length of a step, s."""
+    A = np.asarray(filled(stated.A), np.float64)
+    n = len(A)
+    B = np.zeros((n, 0)) if stated.B is None else stated.B
+    C = np.eye(n) if stated.C is None else stated.C
+    D = np.zeros((len(C), B.shape[1])) if stated.D is None else stated.D
+    return Plant(A, *(np.asarray(M, np.float64) for M in (B, C, D)), stated.continuous, dt)
