@@ -29,15 +29,16 @@ def recorded_warnings(inputs: Inputs, steps: int) -> Iterator[str]:
     unseen = len(places) - len(np.unique(np.ceil(places - _NEAR)))
     lost = f", and {counted(unseen, 'row')} not at all, as a later one comes in the same step" if unseen else ""
     first = f"the first of them is at {u.times[np.argmax(between)]:.9g} s"
+    count = int(between.sum())
+    rows = f"{counted(count, 'row')} of the file of inputs {'lies' if count == 1 else 'lie'}"
+    first = f"it is at {u.times[np.argmax(between)]:.9g} s" if count == 1 else first
     if u.straight:
-        rows = counted(int(between.sum()), "row")
         yield (
-            f"{rows} of the file of inputs lie between two steps ({first}): within a step inputs run straight from their "
+            f"{rows} between two steps ({first}): within a step inputs run straight from their "
             f"values at its beginning to those at its end, so that a bend in it is left out; a shorter dt sees it"
         )
     else:
-        rows = counted(int(between.sum()), "row")
+        whose = "its value counts" if count == 1 else "their values count"
         yield (
-            f"{rows} of the file of inputs lie between two steps ({first}): their values count from the next step on"
-            f"{lost}; a shorter dt sees them"
+            f"{rows} between two steps ({first}): {whose} from the next step on{lost}; with a shorter dt they come in time"
         )

@@ -186,16 +186,16 @@ class ControlReport:
         """The results that are printed and stored under "analysis"."""
         found: dict[str, Any] = {}
         with decomposing(len(self.plant.A)):
-            if self.asked.poles:
-                found |= self._poles_in_words()
-            if self.asked.bode is not False:
-                found["bode"] = self._bode_in_words()
-            if self.asked.step_response is not False:
-                found["step_response"] = self._steps_in_words()
-            if self.asked.gramians:
-                found |= self._gramians_in_words()
             if self.asked.margins:
                 found["margins"] = margins_in_words(self._margins)
+            if self.asked.step_response is not False:
+                found["step_response"] = self._steps_in_words()
+            if self.asked.bode is not False:
+                found["bode"] = self._bode_in_words()
+            if self.asked.gramians:
+                found |= self._gramians_in_words()
+            if self.asked.poles:
+                found |= self._poles_in_words()
         return found
 
     def _poles_in_words(self) -> dict[str, Any]:
