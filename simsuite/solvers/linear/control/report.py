@@ -283,7 +283,7 @@ def margins_in_words(found: Margins) -> dict[str, Any]:
 
 def _known(name: str, dims: tuple[str, ...], unit: str, long_name: str, values: np.ndarray) -> Variable:
     attrs = {"units": unit, "long_name": long_name}
-    return Variable(name, dims, attrs=attrs, values=np.ascontiguousarray(values, np.float64))
+    return Variable(name, dims, attrs=attrs, values=np.asarray(values, np.float64, order="C"))
 
 
 def _by_channel(values: np.ndarray) -> np.ndarray:
