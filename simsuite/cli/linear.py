@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simsuite.cli.numbers import FEW, MANY, tree
+from simsuite.words import printable
 
 _OF_SECONDS = {  # units of numbers of a system in continuous time; others have no unit, or that of the state
     "spectral_abscissa": "1/s",
@@ -65,7 +66,9 @@ def _of_places(continuous: bool) -> dict[str, str]:
 def _norm_notes(results: Mapping[str, Any]) -> dict[str, str]:
     """Notes on the norm and the state: of a system with an output, which has a result on observability, they tell X
     from C X."""
+    names = ", ".join(map(printable, results.get("components", [])[:FEW]))
+    states = ("state", "state_real", "state_imag")
     if "observability" not in results.get("analysis", {}):
-        return {"norm": "(Frobenius norm of X, the whole state)"}
-    output = dict.fromkeys(("state", "state_real", "state_imag"), "(output C X)")
+        return {"norm": "(Frobenius norm of X, the whole state)", **dict.fromkeys(states, f"({names})" if names else "")}
+    output = dict.fromkeys(states, f"(output C X: {names})" if names else "(output C X)")
     return {"norm": "(Frobenius norm of X, the whole state, not of C X)", **output}

@@ -90,7 +90,7 @@ class System(Section):
         description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
     )
     matrix: Rows | MatrixFile | Generated = Field(
-        description='A, which the key may be called, too: rows of numbers, complex ones as "0.5-0.25j", {file = .npy, .csv, .mtx or .npz}, or '
+        description='A (`A = ..` says the same): rows of numbers, complex ones as "0.5-0.25j", {file = .npy, .csv, .mtx or .npz}, or '
         "{generator = ..}; in 1/s if continuous"
     )
     transpose: bool = Field(
@@ -98,7 +98,7 @@ class System(Section):
         description="whether `matrix` has the transpose of A, as Markov chains are often written: row i what leaves "
         "state i",
     )
-    input_matrix: Rows | FileRef | None = Field(None, description="B, also as the key: one row a component, one column an input")
+    input_matrix: Rows | FileRef | None = Field(None, description="B (`B = ..` says the same): one row a component, one column an input")
     input: Annotated[list[Input], Field(min_length=1)] | FileRef | None = Field(
         None,
         description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings an "
@@ -114,9 +114,9 @@ class System(Section):
         description="G: adds G w_k to every step, or G dW to dX (then in 1/sqrt(s)), w_k independent standard normal "
         "numbers for each state and column of G, from the seed in [run]",
     )
-    output_matrix: Rows | FileRef | None = Field(None, description="C, also as the key: the frames hold C X instead of X")
+    output_matrix: Rows | FileRef | None = Field(None, description="C (`C = ..` says the same): the frames hold C X instead of X")
     feedthrough: Rows | FileRef | None = Field(
-        None, description="D, also as the key: the frames hold C X + D u, with u at the time of the frame; one row an output, one column "
+        None, description="D (`D = ..` says the same): the frames hold C X + D u, with u at the time of the frame; one row an output, one column "
         "an input"
     )
 
@@ -175,7 +175,7 @@ class Initial(Section):
     expected_keys: ClassVar[Mapping[str, str]] = _called(X0="state", x="state", X="state")
 
     state: Vector | Rows | FileRef | RandomState | UnitStates = Field(
-        description="X at time 0, also as `x0`: a vector, a matrix (one column a state of the batch), {file = ..}, "
+        description="X at time 0 (`x0 = ..` says the same): a vector, a matrix (one column a state of the batch), {file = ..}, "
         '{random = "normal", batch = 4096}, or {unit = [0]}'
     )
     copies: Count = Field(
@@ -294,12 +294,13 @@ class LinearScenario(Section):
         needed = {"bode", "step_response", "gramians", "margins"}
         asked = [] if self.analysis is None else [key for key in self.analysis.asked if key in needed]
         if asked and self.system.input is None:
+            message = f"`{asked[0]}` is about inputs, and the system has none"
             help = "add input_matrix = .. and input = [0.0] to [system]"
-            yield Mistake(("analysis", asked[0]), f"there is no input, of which `{asked[0]}` is", help, on_key=True)
+            yield Mistake(("analysis", asked[0]), message, help, on_key=True)
         for part, key in (("input", "input"), ("output", "output_matrix")):
             names = None if self.names is None else getattr(self.names, part)
             if names is not None and getattr(self.system, key) is None:
-                message = f"the system has no `{key}` whose {part}s could have names"
+                message = f"the system has no `{key}`, so that there are no {part}s to name"
                 yield Mistake(("names", part), message, "leave it out", on_key=True)
 
     @property

@@ -296,6 +296,8 @@ class LinearProblem:
             results[_ERRORS[method]] = float(observed.arrays[_ERRORS[method]][0])
         stored = parts(self._stored(observed), self.system.is_complex)
         results |= {name: part.tolist() for name, part in stored.items() if part.size <= STATE_LIMIT}
+        if self.names.given and len(self.names.observed) <= STATE_LIMIT:
+            results["components"] = list(self.names.observed)
         if self.system.noise is None and self.system.multiplications * X.shape[1] <= CHECK_LIMIT:
             checks = {
                 "change": self._change(X, observed.step),
