@@ -69,6 +69,9 @@ def _norm_notes(results: Mapping[str, Any]) -> dict[str, str]:
     names = ", ".join(map(printable, results.get("components", [])[:FEW]))
     states = ("state", "state_real", "state_imag")
     if "observability" not in results.get("analysis", {}):
-        return {"norm": "(Frobenius norm of X, the whole state)", **dict.fromkeys(states, f"({names})" if names else "")}
+        return {
+            "norm": "(Frobenius norm of X, the whole state)",
+            **dict.fromkeys(states, f"({names})" if names else ""),
+        }
     output = dict.fromkeys(states, f"(output C X: {names})" if names else "(output C X)")
     return {"norm": "(Frobenius norm of X, the whole state, not of C X)", **output}

@@ -29,8 +29,8 @@ _MAP = (600, 500)  # A heat map has at most so many components and times.
 @dataclass(frozen=True)
 class Shown:
     """The data of the states that are drawn. values[time, component, sample]: NaN where not finite; components: their
-    numbers, every `step`-th of all; what: what the values are: the state, an output, or its squared modulus; names: what
-    the scenario calls the components, or nothing.
+    numbers, every `step`-th of all; what: what the values are: the state, an output, or its squared modulus; names:
+    what the scenario calls the components, or nothing.
     """
 
     time: np.ndarray
@@ -222,7 +222,8 @@ def _draw_last(sheet: Sheet, ax: Axes, shown: Shown) -> None:
     ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
     tidy(ax, f"{shown.what} at t = {shown.time[-1]:.6g} {shown.clock.name}", "Component", f"{shown.what} (1)")
     if len(shown.components) <= 12:
-        short = sum(map(len, shown.names)) <= _LETTERS
-        ax.set_xticks(shown.components, _names(shown) if shown.names and short else None, parse_math=False)
+        ax.set_xticks(shown.components)
+        if shown.names and sum(map(len, shown.names)) <= _LETTERS:
+            ax.set_xticklabels(_names(shown), parse_math=False)
     if samples > 1:
         label_ends(sheet, ax, ends)

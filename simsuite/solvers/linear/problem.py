@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
 from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
-from simsuite.scenario.linear_analysis import AnalysisKeys
+from simsuite.scenario.linear.analysis import AnalysisKeys
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.checks.advice import warnings_of
 from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help, overflow_message
@@ -57,8 +57,8 @@ class LinearProblem:
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
     the steps at which the state is stored, first and last included. kernel: the kernel that the scenario asks for.
     plan: the method that takes the state from frame to frame. tolerance: the largest relative error that powers and
-    modes may have. names: what states, inputs and outputs are called. asked: what of control theory is. warnings, remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN
-    or Inf.
+    modes may have. names: what states, inputs and outputs are called. asked: what of control theory is computed. warnings,
+    remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN or Inf.
     """
 
     system: LinearSystem
@@ -92,8 +92,17 @@ class LinearProblem:
         wrong = list(analysis_mistakes(model, system.stated))
         if wrong:
             raise ScenarioError(wrong)
-        further = {"tolerance": model.tolerance, "names": parts_of(model, system.stated), "asked": model.analysis}
-        make = functools.partial(cls, system, dtype, model.dt, frames, model.run.kernel, **further)
+        make = functools.partial(
+            cls,
+            system,
+            dtype,
+            model.dt,
+            frames,
+            model.run.kernel,
+            tolerance=model.tolerance,
+            names=parts_of(model, system.stated),
+            asked=model.analysis,
+        )
         warnings = warnings_of(model.system, system.stated, system.inputs, frames[-1])
         if decided:
             return make(plan=Plan.remembered(decided), warnings=warnings)
@@ -161,7 +170,11 @@ class LinearProblem:
     def _control(self) -> ControlReport | None:
         if self.asked is None or not self.asked.asked:
             return None
-        plant, driven, run = plant_of(self.system.stated, self.dt), self.system.stated.B is not None, self.clock.times[-1]
+        plant, driven, run = (
+            plant_of(self.system.stated, self.dt),
+            self.system.stated.B is not None,
+            self.clock.times[-1],
+        )
         stable, verdict = (lambda: self.analysis.stable), (lambda: self.analysis.verdict)
         return ControlReport(self.asked, plant, self.names.input, self.names.observed, driven, stable, verdict, run)
 
@@ -272,7 +285,9 @@ class LinearProblem:
     def _stored(self, observed: Snapshot) -> np.ndarray:
         """The frame to store: C X where the stepper has computed it, with D u if there is a D, else X."""
         found = observed.arrays.get("output", observed.arrays["state"])
-        return found if self.system.D is None else (found + self.system.direct(observed.step)[:, None]).astype(found.dtype)
+        return (
+            found if self.system.D is None else (found + self.system.direct(observed.step)[:, None]).astype(found.dtype)
+        )
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
         return self.analysis.totals()

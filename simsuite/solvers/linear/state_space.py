@@ -17,7 +17,8 @@ class StateSpace:
     u; all in float64.
 
     A (n, n), dense or sparse, in 1/s if continuous; B (n, p), or None without inputs; inputs: p functions of t; C (q,
-    n), or None if X itself is observed; D (q, p), or None if inputs do not act on outputs at once; G (n, r), in 1/sqrt(s) if continuous, or None without noise.
+    n), or None if X itself is observed; D (q, p), or None if inputs do not act on outputs at once; G (n, r),
+    in 1/sqrt(s) if continuous, or None without noise.
     """
 
     A: Matrix

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from simsuite.errors import DeviceError, Mistake, ScenarioError
 from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario, MatrixFile, RandomState, UnitStates
-from simsuite.scenario.linear_generators import RcLadder
+from simsuite.scenario.linear.generators import RcLadder
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.linear.discretisation.discretise import discretise, discretise_between
 from simsuite.solvers.linear.discretisation.noise import ProcessNoise
@@ -26,8 +26,8 @@ from simsuite.solvers.linear.inputs.held import MOST, HeldInputs, held_inputs
 from simsuite.solvers.linear.inputs.input_file import read_inputs
 from simsuite.solvers.linear.inputs.input_values import Inputs, bad_inputs
 from simsuite.solvers.linear.inputs.recorded import Input
-from simsuite.solvers.linear.matrices.fitting import check_names, check_shapes
 from simsuite.solvers.linear.matrices.embedding import embedded, stacked
+from simsuite.solvers.linear.matrices.fitting import check_names, check_shapes
 from simsuite.solvers.linear.matrices.matrices import matrix_from, read_system_matrix
 from simsuite.solvers.linear.state_space import StateSpace
 from simsuite.solvers.matmul.sparse import Matrix, filled, stored
@@ -43,11 +43,12 @@ FILLED = 4096  # `auto` may form powers of a sparse matrix of up to so many rows
 
 @dataclass(frozen=True)
 class LinearSystem:
-    """The system X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X + D u; all float64, complex systems as in `embedding`.
+    """The system X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X + D u(t_k); all float64, complex systems as in
+    `embedding`.
 
     A (n, n): dense or sparse. B (n, p). inputs: u, of the width p; a system without inputs has one that is always 0. C
-    (q, n): None if X itself is observed. D (q, p), or None: what inputs add to it. start: X_0 (n, m). stated: the system as the scenario states it, in continuous
-    time if it does so, with its complex numbers. noise: G and w, or None. random_start: whether X_0 is drawn from
+    (q, n): None if X itself is observed. D (q, p), or None: what inputs add to it. start: X_0 (n, m).
+    stated: the system as the scenario states it, in continuous time if it does so, with its complex numbers. noise: G and w, or None. random_start: whether X_0 is drawn from
     independent standard normal numbers. series: where exp(A dt) is not formed, how a step is made of products with a
     sparse A; A and B are then those of `stated` times the `dt` of the series. is_complex: whether the lower half of the
     rows holds imaginary parts. held: when inputs change; None if they do so too often for powers of A.
@@ -257,7 +258,9 @@ class _Reader:
             self._wrong(("system", "input", "file"), str(e))
             return None
         if len(found) * time.steps > MOST_RECORDED:
-            message = f"{counted(len(found), 'input')} of a file at {time.steps} steps are more than {MOST_RECORDED} numbers"
+            message = (
+                f"{counted(len(found), 'input')} of a file at {time.steps} steps are more than {MOST_RECORDED} numbers"
+            )
             self._wrong(("system", "input", "file"), message, "write them as expressions, or take longer steps")
             return None
         return found

@@ -40,5 +40,6 @@ def recorded_warnings(inputs: Inputs, steps: int) -> Iterator[str]:
     else:
         whose = "its value counts" if count == 1 else "their values count"
         yield (
-            f"{rows} between two steps ({first}): {whose} from the next step on{lost}; with a shorter dt they come in time"
+            f"{rows} between two steps ({first}): {whose} from the next step on{lost}; a dt that divides all times of "
+            "the file sees all rows"
         )

@@ -75,9 +75,7 @@ class Crossings:
         between = np.sqrt(marks[1:]) * np.sqrt(marks[:-1])
         return np.unique(np.concatenate([[bottom], between, [top]]))
 
-    def _crossed(
-        self, function: Callable[[np.ndarray], np.ndarray], candidates: np.ndarray, flat: float
-    ) -> np.ndarray:
+    def _crossed(self, function: Callable[[np.ndarray], np.ndarray], candidates: np.ndarray, flat: float) -> np.ndarray:
         grid = self.grid(candidates)
         values = function(self._response(grid)[:, 0, 0])
         kept = np.abs(values) > flat
@@ -104,7 +102,9 @@ class Crossings:
         if self._plant.continuous:
             M = np.block([[A, np.zeros((n, n)), B], [-C.T @ C, -A.T, -C.T @ D], [D @ C, B.T, D @ D - one]])
             return self._values(M, block_diag(np.eye(2 * n), 0.0))
-        M = np.block([[A, np.zeros((n, n)), B], [np.zeros((n, n)), np.eye(n), np.zeros((n, 1))], [D @ C, B.T, D @ D - one]])
+        M = np.block(
+            [[A, np.zeros((n, n)), B], [np.zeros((n, n)), np.eye(n), np.zeros((n, 1))], [D @ C, B.T, D @ D - one]]
+        )
         N = np.block([[np.eye(n), np.zeros((n, n + 1))], [C.T @ C, A.T, C.T @ D], [np.zeros((1, 2 * n + 1))]])
         return self._values(M, N)
 

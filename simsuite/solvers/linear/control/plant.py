@@ -80,4 +80,5 @@ def plant_of(stated: StateSpace, dt: float) -> Plant:
     B = np.zeros((n, 0)) if stated.B is None else stated.B
     C = np.eye(n) if stated.C is None else stated.C
     D = np.zeros((len(C), B.shape[1])) if stated.D is None else stated.D
-    return Plant(A, *(np.asarray(M, np.float64) for M in (B, C, D)), stated.continuous, dt)
+    B, C, D = (np.asarray(M, np.float64) for M in (B, C, D))
+    return Plant(A, B, C, D, stated.continuous, dt)

@@ -8,7 +8,7 @@ import numpy as np
 
 from simsuite.errors import Mistake
 from simsuite.scenario.linear import LinearScenario
-from simsuite.scenario.linear_analysis import Frequencies
+from simsuite.scenario.linear.analysis import Frequencies
 from simsuite.solvers.linear.state_space import StateSpace
 from simsuite.words import counted
 
@@ -26,7 +26,9 @@ def analysis_mistakes(model: LinearScenario, stated: StateSpace) -> Iterator[Mis
     q = n if stated.C is None else len(stated.C)
     p = 0 if stated.B is None else stated.B.shape[1]
     if any(M is not None and np.iscomplexobj(M) for M in (stated.A, stated.B, stated.C, stated.D)):
-        yield Mistake(("analysis", first), "is for real systems; this one has complex numbers", "leave it out", on_key=True)
+        yield Mistake(
+            ("analysis", first), "is for real systems; this one has complex numbers", "leave it out", on_key=True
+        )
         return
     for key in asked.asked:
         most = LARGEST_LOOP if key == "margins" else LARGEST

@@ -12,7 +12,7 @@ import numpy as np
 
 from simsuite.core import Variable
 from simsuite.libraries import decomposing
-from simsuite.scenario.linear_analysis import AnalysisKeys, Frequencies, ResponseTimes
+from simsuite.scenario.linear.analysis import AnalysisKeys, Frequencies, ResponseTimes
 from simsuite.solvers.linear.control.gramians import Gramians, gramians
 from simsuite.solvers.linear.control.margins import Margins, margins
 from simsuite.solvers.linear.control.phase import unwrapped
@@ -178,7 +178,9 @@ class ControlReport:
         yield _known(*dim, dim, "rad s-1", "frequency at which the modulus of the loop is 1", found.gain_crossings)
         yield _known("phase_margin", dim, "degree", "phase margin there", np.degrees(found.phase_margins))
         yield _known("delay_margin", dim, "s", "delay that takes the loop to -1 there", found.delay_margins)
-        yield _known(*other, other, "rad s-1", "frequency at which the loop is real and negative", found.phase_crossings)
+        yield _known(
+            *other, other, "rad s-1", "frequency at which the loop is real and negative", found.phase_crossings
+        )
         yield _known("gain_margin", other, "1", "factor of the gain that takes the loop to -1", found.gain_margins)
         yield _known("modulus_margin", (), "1", "least distance of the loop from -1", np.array(found.modulus))
 

@@ -75,9 +75,7 @@ class FrequencyResponse:
             rest = self._remainder(X, B, np.repeat(real, p), np.repeat(imag, p))
         return X
 
-    def _remainder(
-        self, X: tuple[Twofold, Twofold], B: np.ndarray, real: np.ndarray, imag: np.ndarray
-    ) -> np.ndarray:
+    def _remainder(self, X: tuple[Twofold, Twofold], B: np.ndarray, real: np.ndarray, imag: np.ndarray) -> np.ndarray:
         """B - (s I - A) X, from twice the digits."""
         A, (re, im) = self._plant.A, X
         parts = []

@@ -45,9 +45,7 @@ def read_inputs(
     return readable(lambda: _parsed(path, width, names, straight, dt))
 
 
-def _parsed(
-    path: Path, width: int | None, names: Sequence[str] | None, straight: bool, dt: float
-) -> tuple[Input, ...]:
+def _parsed(path: Path, width: int | None, names: Sequence[str] | None, straight: bool, dt: float) -> tuple[Input, ...]:
     lines = _lines(path)
     header = next(lines, None)
     if header is None:
@@ -114,7 +112,9 @@ def _columns(line: int, titles: list[str], time: int, width: int | None, names: 
     if width is not None and len(others) != width:
         found, wanted = counted(len(others), "column"), counted(width, "column")
         message = f"line {line} has {found} beside `{titles[time]}`, but `input_matrix` has {wanted}"
-        raise ValueError(f"{message}; [names] can say which are meant: input = [..]" if len(others) > width else message)
+        raise ValueError(
+            f"{message}; [names] can say which are meant: input = [..]" if len(others) > width else message
+        )
     return others
 
 

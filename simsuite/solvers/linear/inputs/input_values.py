@@ -82,7 +82,8 @@ def tree_values(tree: Node, times: np.ndarray) -> np.ndarray:
 
 def bad_inputs(inputs: Inputs, steps: int, dtype: Any, seen: bool = False) -> Iterator[Mistake]:
     """A mistake for each input that is not finite, in the run's precision, at the beginning of some step or, with
-    `ahead` or if the input is `seen` in frames, at the end of the last one. The first `_LOOKED_AT` steps are checked, and some later ones.
+    `ahead` or if the input is `seen` in frames, at the end of the last one. The first `_LOOKED_AT` steps are checked,
+    and some later ones.
     """
     end = steps + 1 if inputs.ahead or seen else steps
     for i, u in enumerate(inputs.given):

@@ -52,9 +52,7 @@ def check_shapes(
         wrong(("system", "feedthrough"), f"{message} and {counted(inputs, 'input')}", _TURNED if turned else None)
 
 
-def check_names(
-    wrong: Wrong, model: LinearScenario, n: int | None, B: np.ndarray | None, C: np.ndarray | None
-) -> None:
+def check_names(wrong: Wrong, model: LinearScenario, n: int | None, B: np.ndarray | None, C: np.ndarray | None) -> None:
     """Note lists of names that are not as long as what they name."""
     if model.names is None:
         return

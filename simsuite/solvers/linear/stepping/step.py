@@ -24,6 +24,7 @@ from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.linear.discretisation.noise import NoiseRows
 from simsuite.solvers.linear.inputs.clock import UniformClock
 from simsuite.solvers.linear.inputs.input_values import Inputs
+from simsuite.solvers.linear.inputs.recorded import written
 from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.stepping.step_product import step_bytes, step_product
 from simsuite.solvers.linear.system import LinearSystem
@@ -43,7 +44,8 @@ class _Inputs:
     def __init__(self, backend: Backend, steps: int, dtype: Any, B: np.ndarray, inputs: Inputs) -> None:
         # The clock of the inputs knows no frames: which frames are stored must not change the times of the inputs.
         clock, offsets = UniformClock.of(inputs.dt, (0, steps)), range(ROWS + inputs.ahead)
-        self._table = FunctionTable(backend, clock, dtype, [(u, _NOWHERE, _NOWHERE) for u in inputs.given], offsets)
+        pieces = [(u, _NOWHERE, _NOWHERE) for u in written(inputs.given)]
+        self._table = FunctionTable(backend, clock, dtype, pieces, offsets)
         self._ahead = int(inputs.ahead)
         rows = self._table.array.shape[0] - self._ahead
         self._arrays = backend.array(B.astype(dtype)), backend.zeros((rows, len(B)), dtype)

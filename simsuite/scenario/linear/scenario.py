@@ -22,8 +22,8 @@ from simsuite.scenario.common import (
 )
 from simsuite.scenario.complex_numbers import RealOrComplex
 from simsuite.scenario.constants import Constants
-from simsuite.scenario.linear_analysis import AnalysisKeys, NamesOf
-from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
+from simsuite.scenario.linear.analysis import AnalysisKeys, NamesOf
+from simsuite.scenario.linear.generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
 from simsuite.scenario.types import FileRef, NumberOrExpression, Title, mistake
 from simsuite.scenario.units import SECONDS, Unit
 from simsuite.words import counted
@@ -90,15 +90,17 @@ class System(Section):
         description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
     )
     matrix: Rows | MatrixFile | Generated = Field(
-        description='A (`A = ..` says the same): rows of numbers, complex ones as "0.5-0.25j", {file = .npy, .csv, .mtx or .npz}, or '
-        "{generator = ..}; in 1/s if continuous"
+        description='A (`A = ..` says the same): rows of numbers, complex ones as "0.5-0.25j", {file = .npy, .csv, '
+        ".mtx or .npz}, or {generator = ..}; in 1/s if continuous"
     )
     transpose: bool = Field(
         False,
         description="whether `matrix` has the transpose of A, as Markov chains are often written: row i what leaves "
         "state i",
     )
-    input_matrix: Rows | FileRef | None = Field(None, description="B (`B = ..` says the same): one row a component, one column an input")
+    input_matrix: Rows | FileRef | None = Field(
+        None, description="B (`B = ..` says the same): one row a component, one column an input"
+    )
     input: Annotated[list[Input], Field(min_length=1)] | FileRef | None = Field(
         None,
         description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings an "
@@ -114,10 +116,13 @@ class System(Section):
         description="G: adds G w_k to every step, or G dW to dX (then in 1/sqrt(s)), w_k independent standard normal "
         "numbers for each state and column of G, from the seed in [run]",
     )
-    output_matrix: Rows | FileRef | None = Field(None, description="C (`C = ..` says the same): the frames hold C X instead of X")
+    output_matrix: Rows | FileRef | None = Field(
+        None, description="C (`C = ..` says the same): the frames hold C X instead of X"
+    )
     feedthrough: Rows | FileRef | None = Field(
-        None, description="D (`D = ..` says the same): the frames hold C X + D u, with u at the time of the frame; one row an output, one column "
-        "an input"
+        None,
+        description="D (`D = ..` says the same): the frames hold C X + D u, with u at the time of the frame; one "
+        "row an output, one column an input",
     )
 
     @property
@@ -175,8 +180,8 @@ class Initial(Section):
     expected_keys: ClassVar[Mapping[str, str]] = _called(X0="state", x="state", X="state")
 
     state: Vector | Rows | FileRef | RandomState | UnitStates = Field(
-        description="X at time 0 (`x0 = ..` says the same): a vector, a matrix (one column a state of the batch), {file = ..}, "
-        '{random = "normal", batch = 4096}, or {unit = [0]}'
+        description="X at time 0 (`x0 = ..` says the same): a vector, a matrix (one column a state of the batch), "
+        '{file = ..}, {random = "normal", batch = 4096}, or {unit = [0]}'
     )
     copies: Count = Field(
         1, description="how often each state is in the batch: with noise, every copy goes its own way"
