@@ -57,8 +57,8 @@ class LinearProblem:
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
     the steps at which the state is stored, first and last included. kernel: the kernel that the scenario asks for.
     plan: the method that takes the state from frame to frame. tolerance: the largest relative error that powers and
-    modes may have. names: what states, inputs and outputs are called. asked: what of control theory is computed. warnings,
-    remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN or Inf.
+    modes may have. names: what states, inputs and outputs are called. asked: what of control theory is computed.
+    warnings, remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN or Inf.
     """
 
     system: LinearSystem

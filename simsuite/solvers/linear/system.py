@@ -47,11 +47,12 @@ class LinearSystem:
     `embedding`.
 
     A (n, n): dense or sparse. B (n, p). inputs: u, of the width p; a system without inputs has one that is always 0. C
-    (q, n): None if X itself is observed. D (q, p), or None: what inputs add to it. start: X_0 (n, m).
-    stated: the system as the scenario states it, in continuous time if it does so, with its complex numbers. noise: G and w, or None. random_start: whether X_0 is drawn from
-    independent standard normal numbers. series: where exp(A dt) is not formed, how a step is made of products with a
-    sparse A; A and B are then those of `stated` times the `dt` of the series. is_complex: whether the lower half of the
-    rows holds imaginary parts. held: when inputs change; None if they do so too often for powers of A.
+    (q, n): None if X itself is observed. D (q, p), or None: what inputs add to it. start: X_0 (n, m). stated: the
+    system as the scenario states it, in continuous time if it does so, with its complex numbers. noise: G and w, or
+    None. random_start: whether X_0 is drawn from independent standard normal numbers. series: where exp(A dt) is not
+    formed, how a step is made of products with a sparse A; A and B are then those of `stated` times the `dt` of the
+    series. is_complex: whether the lower half of the rows holds imaginary parts. held: when inputs change; None if they
+    do so too often for powers of A.
     """
 
     A: Matrix

@@ -62,13 +62,18 @@ class ControlReport:
 
     @cached_property
     def _static(self) -> np.ndarray:
-        """G (q, p) at the frequency 0; NaN where a pole is there."""
-        plant = self.plant
+        """G (q, p) at the frequency 0; NaN where it grows without end towards it. With a pole there, which an output
+        may not see, G is that of two frequencies far below all others, if these agree.
+        """
+        plant, response = self.plant, FrequencyResponse(self.plant)
         place = 0.0 if plant.continuous else 1.0
         rounding = 10 * len(plant.A) * np.finfo(np.float64).eps * float(np.linalg.norm(plant.balanced.A))
-        if np.any(np.abs(plant.poles - place) <= rounding):
-            return np.full(plant.D.shape, np.nan)
-        return FrequencyResponse(plant)(np.zeros(1))[0].real
+        if not np.any(np.abs(plant.poles - place) <= rounding):
+            return response(np.zeros(1))[0].real
+        G = response(frequency_range(plant)[0] * np.array([1e-8, 1e-9]))
+        with np.errstate(invalid="ignore"):
+            steady = np.abs(G[0] - G[1]) <= 1e-6 * np.abs(G[1])
+        return np.where(steady, G[1].real, np.nan)
 
     @cached_property
     def _phase(self) -> np.ndarray:
