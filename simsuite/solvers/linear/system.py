@@ -36,7 +36,7 @@ from simsuite.words import counted
 KeyPath: TypeAlias = tuple[str | int, ...]
 # The exponential of a sparse matrix of up to so many rows is formed, unless the scenario keeps the matrix sparse.
 EXPONENTIAL = 1024
-MOST_RECORDED = 2 * 10**8  # Inputs of a file are kept for all steps of a run: at most so many numbers.
+MOST_RECORDED = 10**8  # Inputs of a file are kept for all steps of a run: at most so many numbers.
 LARGEST = 709.0  # exp(x) is finite for x up to this number.
 FILLED = 4096  # `auto` may form powers of a sparse matrix of up to so many rows.
 
