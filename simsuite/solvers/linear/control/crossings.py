@@ -28,6 +28,7 @@ _BEYOND = 1e3  # Frequencies are looked at up to this factor beyond all poles, z
 _PER_DECADE = 20  # so many further points
 _FLAT = 1e-14  # A sine of the phase that is smaller than this has no sign.
 _TRUE = 1e-5  # At a crossing the function is smaller than this; at a pole, where it jumps, it is not.
+_HIGHEST = 1e250  # rad/s, lest squares overflow
 _DECADES = 60.0  # Between the lowest and the highest frequency there are at most so many decades.
 
 
@@ -66,7 +67,7 @@ class Crossings:
         if not plant.continuous:
             found = found[found < plant.highest]
         largest = float(np.max(found, initial=1.0 if not len(found) else 0.0))
-        top = min(largest * _BEYOND, plant.highest)
+        top = min(largest * _BEYOND, plant.highest, _HIGHEST)
         found = found[found > top * 10.0**-_DECADES]
         bottom = min(float(np.min(found, initial=top)), top) / _BEYOND
         decades = max(int(np.ceil(np.log10(top / bottom) * _PER_DECADE)), 2)
@@ -90,7 +91,11 @@ class Crossings:
             return found if np.isfinite(found) else float(np.copysign(1e300, found))
 
         for k in np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1])):
-            root = float(brentq(at, grid[k], grid[k + 1], xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
+            low, high = float(grid[k]), float(grid[k + 1])
+            if np.sign(at(low)) == np.sign(at(high)):  # a single response may be rounded otherwise than one of many
+                root = min(low, high, key=lambda w: abs(at(w)))
+            else:
+                root = float(brentq(at, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
             if abs(at(root)) < _TRUE:
                 yield root
 
@@ -128,6 +133,8 @@ class Crossings:
 
     def _values(self, M: np.ndarray, N: np.ndarray) -> np.ndarray:
         """The frequencies of the generalised eigenvalues, and their moduli, wherever they lie."""
+        if not (np.all(np.isfinite(M)) and np.all(np.isfinite(N))):
+            return np.empty(0)
         with np.errstate(all="ignore"), decomposing(len(M)):
             values = np.asarray(eigvals(M, N), np.complex128)
             rates = self._plant.rates(values[np.isfinite(values) & (values != 0)])

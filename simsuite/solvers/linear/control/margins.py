@@ -74,9 +74,7 @@ def _negative(loop: Plant, response: FrequencyResponse, crossings: Crossings) ->
 def _finite(loop: Plant, w: float) -> bool:
     """Whether no pole lies, up to rounding, at a frequency of 0 or half a turn a step."""
     place = 0.0 if loop.continuous else (1.0 if w == 0 else -1.0)
-    size = float(np.linalg.norm(loop.balanced.A))
-    rounding = 10 * len(loop.A) * np.finfo(np.float64).eps * size
-    return bool(np.all(np.abs(loop.poles - place) > rounding))
+    return bool(np.all(np.abs(loop.poles - place) > loop.rounding))
 
 
 def _closest(loop: Plant, response: FrequencyResponse, crossings: Crossings) -> tuple[float, float]:
@@ -126,7 +124,9 @@ def _closed_loop_stable(loop: Plant) -> bool:
     direct = 1 + plant.D[0, 0]
     if direct == 0:
         return False
+    closed = plant.A - plant.B @ plant.C / direct
+    if not np.all(np.isfinite(closed)):
+        return False
     with decomposing(len(plant.A)):
-        values = eigvals(plant.A - plant.B @ plant.C / direct)
-    rounding = 10 * len(plant.A) * np.finfo(np.float64).eps * float(np.linalg.norm(plant.A))
-    return bool(np.all(values.real < -rounding if plant.continuous else np.abs(values) < 1 - rounding))
+        values = eigvals(closed)
+    return bool(np.all(values.real < -plant.rounding if plant.continuous else np.abs(values) < 1 - plant.rounding))

@@ -62,14 +62,21 @@ class Plant:
         return Plant(self.A, B, C, D, self.continuous, self.dt)
 
     @property
+    def rounding(self) -> float:
+        """A change of poles, in their unit, that the rounding of A may amount to."""
+        return float(10 * len(self.A) * np.finfo(np.float64).eps * np.max(np.abs(self.balanced.A)))
+
+    @property
     def highest(self) -> float:
         """The highest frequency there is, rad/s: half a turn a step, or inf."""
         return np.inf if self.continuous else np.pi / self.dt
 
     def rates(self, values: np.ndarray) -> np.ndarray:
         """The exponents s, in 1/s, of poles or zeros: of a discrete system log(z)/dt, -inf for z = 0."""
-        with np.errstate(divide="ignore"):
-            return values if self.continuous else np.log(np.asarray(values, np.complex128)) / self.dt
+        if self.continuous:
+            return values
+        values = np.asarray(values, np.complex128)
+        return np.where(values == 0, -np.inf, np.log(np.where(values == 0, 1.0, values)) / self.dt)
 
 
 def plant_of(stated: StateSpace, dt: float) -> Plant:

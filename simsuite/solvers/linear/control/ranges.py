@@ -9,19 +9,19 @@ import numpy as np
 from simsuite.solvers.linear.control.plant import Plant
 
 _CONSTANTS = 8.0  # A step response ends after so many time constants of the slowest mode.
+_HIGHEST = 1e250  # rad/s, lest squares overflow
 _STATIC = (0.01, 100.0)  # rad/s: the frequencies of a system without any of its own
 
 
 def frequency_range(plant: Plant) -> tuple[float, float]:
     """The lowest and the highest frequency, rad/s: whole decades, one of them below all poles and zeros, and one above;
     of a discrete system up to half a turn a step."""
-    rounding = 10 * len(plant.A) * np.finfo(np.float64).eps
     places = np.concatenate([plant.poles, plant.zeros if plant.B.size and plant.C.size else []])
     rates = np.abs(plant.rates(places))
     rates = rates[np.isfinite(rates)]
-    floor = float(np.linalg.norm(plant.balanced.A)) * rounding if plant.continuous else rounding / plant.dt
-    rates = rates[rates > floor]
+    rates = rates[rates > (plant.rounding if plant.continuous else plant.rounding / plant.dt)]
     low, high = (float(np.min(rates)), float(np.max(rates))) if len(rates) else (_STATIC[0] * 10, _STATIC[1] / 10)
+    high = min(high, _HIGHEST)
     low, high = 10.0 ** (math.floor(math.log10(low)) - 1), 10.0 ** (math.ceil(math.log10(high)) + 1)
     if plant.continuous:
         return low, high

@@ -67,8 +67,7 @@ class ControlReport:
         """
         plant, response = self.plant, FrequencyResponse(self.plant)
         place = 0.0 if plant.continuous else 1.0
-        rounding = 10 * len(plant.A) * np.finfo(np.float64).eps * float(np.linalg.norm(plant.balanced.A))
-        if not np.any(np.abs(plant.poles - place) <= rounding):
+        if not np.any(np.abs(plant.poles - place) <= plant.rounding):
             return response(np.zeros(1))[0].real
         G = response(frequency_range(plant)[0] * np.array([1e-8, 1e-9]))
         with np.errstate(invalid="ignore"):
@@ -138,7 +137,7 @@ class ControlReport:
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """The variables in the result file. All are known from the start; those without any value are left out."""
-        with decomposing(len(self.plant.A)):
+        with decomposing(len(self.plant.A)), np.errstate(all="ignore"):
             return tuple(v for v in self._all() if v.values is not None and np.size(v.values))
 
     def _all(self) -> Iterator[Variable]:
@@ -192,7 +191,7 @@ class ControlReport:
     def results(self) -> dict[str, Any]:
         """The results that are printed and stored under "analysis"."""
         found: dict[str, Any] = {}
-        with decomposing(len(self.plant.A)):
+        with decomposing(len(self.plant.A)), np.errstate(all="ignore"):
             if self.asked.margins:
                 found["margins"] = margins_in_words(self._margins)
             if self.asked.step_response is not False:
