@@ -13,6 +13,7 @@ from control_systems import exact, systems
 
 import simsuite
 from simsuite.assembly import make_problem
+from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.scenario import load
 from simsuite.scenario.load import load_table
@@ -173,6 +174,50 @@ def test_a_file_serves_every_method_and_a_run_that_is_cut(method: str, tmp_path:
         x = 0.99 * x + value
         right.append(x)
     np.testing.assert_allclose(outputs(given, tmp_path)[:, 0], right[::100], rtol=1e-12)
+
+
+def test_modes_take_no_inputs_that_change(tmp_path: Path) -> None:
+    (tmp_path / "u.csv").write_text("t,u\n0,1\n2,3\n")
+    system = {"kind": "discrete", "A": [[0.5]], "B": [[1.0]], "input": {"file": str(tmp_path / "u.csv")}}
+    given = {"solver": "linear", "run": RUN, "system": system, "initial": {"x0": [0.0]}}
+    with pytest.raises(ScenarioError) as caught:
+        make_problem(load_table({**given, "time": {"steps": 9, "method": "spectral"}}, Path("case.toml")))
+    assert caught.value.mistakes[0].path == ("time", "method")
+    (tmp_path / "u.csv").write_text("t,u\n0,1\n2,1\n")
+    found = outputs({**given, "time": {"steps": 9, "method": "spectral"}, "output": {"frames": 4}}, tmp_path)
+    np.testing.assert_allclose(found[:, 0], 2 - 2.0 ** (1 - 3 * np.arange(4.0)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_a_ladder_takes_its_voltage_from_a_file(kind: str, tmp_path: Path) -> None:
+    """As from the expression that says the same, to the bit: by exp(A dt), and by a series of a sparse matrix."""
+    (tmp_path / "u.csv").write_text("time,volts\n0,5\n0.004,0\n0.006,2\n")
+    ladder = {"generator": "rc_ladder", "sections": 6, "resistance": 1e3, "capacitance": 1e-6, "format": kind}
+    found = []
+    for k, u in enumerate(({"file": str(tmp_path / "u.csv")}, ["where(t < 0.004, 5, where(t < 0.006, 0, 2))"])):
+        given = {
+            "solver": "linear",
+            "run": RUN,
+            "system": {"kind": "continuous", "matrix": ladder, "input": u},
+            "initial": {"state": [0.0] * 6},
+            "time": {"steps": 20, "dt": 1e-3, "method": "step"},
+        }
+        found.append(outputs(given, tmp_path / str(k)))
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("hold", ["zero", "first"])
+def test_every_device_takes_the_values_of_the_file(hold: str, tmp_path: Path, backend: Backend) -> None:
+    """In whatever parts the steps are taken."""
+    given, _ = table(ALL[4].values[0], tmp_path, hold, method="step")
+    problem = make_problem(load_table(given, Path("case.toml")))
+    stepper, X = problem.stepper(backend, problem.initial()), problem.system.start
+    for part in (7, STEPS - 7):
+        stepper.advance(part)
+    for u in problem.system.inputs.values(range(STEPS)).T:
+        X = problem.system.following(X, u)
+    with stepper.snapshot() as snapshot:
+        np.testing.assert_allclose(snapshot.arrays["state"], X, rtol=0, atol=1e-12 * np.max(np.abs(X)))
 
 
 def test_changes_of_files_are_found_as_changes_of_expressions_are() -> None:

@@ -205,6 +205,9 @@ class _Reader:
         change too often, and where an input is not finite at a change.
         """
         time = self._model.time
+        if inputs.recorded and time.method == "spectral":
+            message = "modes take many steps at once, but the inputs of the file depend on time"
+            raise ScenarioError([Mistake(("time", "method"), message, 'write method = "step", or "auto"')])
         if inputs.move and (time.method == "step" or self._model.system.noise_matrix is not None):
             return None
         held = held_inputs(inputs, time.steps)
