@@ -214,7 +214,8 @@ def test_without_outputs_and_inputs_what_is_asked_is_of_the_state(tmp_path: Path
     run = simsuite.run(table, directory=tmp_path)
     assert run.results["components"] == ["sunny", "rainy"]
     assert run.results["analysis"]["poles"]["real"] == pytest.approx([1.0, 0.7])
-    assert run.results["analysis"]["poles"]["time_constant"][1] == pytest.approx(-1 / np.log(0.7))
+    assert run.results["analysis"]["poles"]["time_constant"] == [None, pytest.approx(-1 / np.log(0.7))]
+    assert run.results["analysis"]["poles"]["natural_frequency"][0] == 0.0
     assert "zero_real" not in run.dataset
 
 
@@ -224,6 +225,24 @@ def test_a_run_that_is_continued_has_the_same_file(tmp_path: Path) -> None:
     again = simsuite.run(table, directory=tmp_path / "whole").dataset
     for name in whole:
         np.testing.assert_array_equal(whole[name].values, again[name].values)
+
+
+def test_members_of_a_sweep_may_have_different_crossings(tmp_path: Path, capsys: Any) -> None:
+    """k/(s + 1) crosses 1 only if k is more than 1."""
+    system = {"kind": "continuous", "A": [[-1.0]], "B": [["k"]], "C": [[1.0]], "input": [0.0]}
+    table = {
+        "solver": "linear",
+        "run": {"device": "cpu"},
+        "constants": {"k": 2.0},
+        "system": system,
+        "initial": {"x0": [1.0]},
+        "time": {"steps": 10, "dt": 0.1},
+        "analysis": {"margins": True},
+    }
+    (tmp_path / "s.toml").write_text(tomli_w.dumps(table))
+    done = call(capsys, "sweep", tmp_path / "s.toml", "--vary", "constants.k=0.5,2", "-o", tmp_path / "sweep", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "modulus_margin" in done.stdout
 
 
 REFUSED = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +176,20 @@ def test_a_file_serves_every_method_and_a_run_that_is_cut(method: str, tmp_path:
         x = 0.99 * x + value
         right.append(x)
     np.testing.assert_allclose(outputs(given, tmp_path)[:, 0], right[::100], rtol=1e-12)
+
+
+def test_the_example_of_the_documents_is_as_they_say(tmp_path: Path) -> None:
+    """The motor of docs/linear.md with the file that is shown below it: from 0.5 s on it turns, and later back."""
+    page = (Path(__file__).parents[2] / "docs" / "linear.md").read_text(encoding="utf-8")
+    motor = next(text for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "a DC motor" in text)
+    (rows,) = re.findall(r"^```\n(time,voltage\n.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "u.csv").write_text(rows, encoding="utf-8")
+    given = {"solver": "linear", "run": RUN, **tomllib.loads(motor), "output": {"every": 0.25}}
+    given["system"]["input"] = {"file": str(tmp_path / "u.csv")}
+    speed = outputs(given, tmp_path)[:, 1]
+    assert not speed[:3].any()
+    assert np.all(np.diff(speed[2:6]) > 0)
+    assert np.all(np.diff(speed[5:]) < 0)
 
 
 def test_modes_take_no_inputs_that_change(tmp_path: Path) -> None:

@@ -303,11 +303,16 @@ def _sorted(plant: Plant, places: np.ndarray) -> np.ndarray:
 
 
 def _described(plant: Plant, poles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Natural frequency (rad/s), damping ratio and time constant (s) of poles; not finite where there is none."""
+    """Natural frequency (rad/s), damping ratio and time constant (s) of poles; not finite where there is none. What
+    rounding of A may amount to counts as 0.
+    """
     rates = plant.rates(poles)
+    rounding = plant.rounding if plant.continuous else plant.rounding / plant.dt
+    real, imag = (np.where(np.abs(part) <= rounding, 0.0, part) for part in (rates.real, rates.imag))
     with np.errstate(divide="ignore", invalid="ignore"):
-        frequency = np.abs(rates)
-        return frequency, np.where(np.isfinite(frequency), -rates.real / frequency, 1.0), -1.0 / rates.real
+        frequency = np.hypot(real, imag)
+        damping = np.where(np.isinf(frequency), 1.0, 0.0 - real / frequency)
+        return frequency, damping, -1.0 / real
 
 
 def _number(value: float) -> float | None:
