@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simsuite.cli.numbers import FEW, MANY, tree
+from simsuite.words import printable
 
 _OF_SECONDS = {  # units of numbers of a system in continuous time; others have no unit, or that of the state
     "spectral_abscissa": "1/s",
@@ -16,6 +17,13 @@ _OF_SECONDS = {  # units of numbers of a system in continuous time; others have 
     "frequency": "Hz",
 }
 _OF_STEPS = {"time_constant": "steps", "frequency": "1/step", "period": "steps"}
+_OF_ANALYSIS = {  # whether time is continuous or not
+    **dict.fromkeys(("natural_frequency", "peak_frequency", "lowest", "highest"), "rad/s"),
+    **dict.fromkeys(("gain_crossings", "phase_crossings"), "rad/s"),
+    **dict.fromkeys([f"{name}_margin_frequency" for name in ("gain", "phase", "delay", "modulus")], "rad/s"),
+    **dict.fromkeys(("phase_margin", "phase_margins"), "degrees"),
+    **dict.fromkeys(("delay_margin", "delay_margins", "end", "peak_time", "poles.time_constant"), "s"),
+}
 _RELATIVE_NUMBERS = dict.fromkeys(("residual", "distance", "spectral_radius", "radius_error"), "1")
 _RELATIVE = "(of the smallest change that loses one, relative to A, balanced, and to each"
 _NOTES = {
@@ -23,6 +31,9 @@ _NOTES = {
     "residual": "(largest difference to the state as found in another way, relative to its largest entry)",
     "controllability.distance": f"{_RELATIVE} column of B)",
     "observability.distance": f"{_RELATIVE} row of C)",
+    "gain_margin": "(factor of the gain at which the closed loop is on the boundary)",
+    "modulus_margin": "(least distance of L from -1)",
+    "gramian_error": "(relative, of the largest entry of a Gramian)",
 }
 
 
@@ -37,17 +48,30 @@ def linear_lines(results: Mapping[str, Any], verbose: bool) -> Iterator[str]:
 def linear_unit(name: tuple[str, ...], results: Mapping[str, Any]) -> str:
     """The unit of a number, whose name may end with places in a list; "" if it has none, or that of the state."""
     keys = [part for part in name if not part.isdecimal()]
-    return (_units(results) | _RELATIVE_NUMBERS).get(keys[-1], "")
+    units = _units(results) | _RELATIVE_NUMBERS
+    return units.get(".".join(keys[-2:]), units.get(keys[-1], ""))
 
 
 def _units(results: Mapping[str, Any]) -> dict[str, str]:
-    return _OF_SECONDS if "spectral_abscissa" in results.get("analysis", {}) else _OF_STEPS
+    continuous = "spectral_abscissa" in results.get("analysis", {})
+    return {**(_OF_SECONDS if continuous else _OF_STEPS), **_OF_ANALYSIS, **_of_places(continuous)}
+
+
+def _of_places(continuous: bool) -> dict[str, str]:
+    """The units of poles and zeros, which of a discrete system have none."""
+    units = {"real": "1/s", "imag": "rad/s"} if continuous else {"real": "", "imag": ""}
+    return {f"{place}.{part}": unit for place in ("poles", "zeros") for part, unit in units.items()}
 
 
 def _norm_notes(results: Mapping[str, Any]) -> dict[str, str]:
     """Notes on the norm and the state: of a system with an output, which has a result on observability, they tell X
     from C X."""
+    names = ", ".join(map(printable, results.get("components", [])[:FEW]))
+    states = ("state", "state_real", "state_imag")
     if "observability" not in results.get("analysis", {}):
-        return {"norm": "(Frobenius norm of X, the whole state)"}
-    output = dict.fromkeys(("state", "state_real", "state_imag"), "(output C X)")
+        return {
+            "norm": "(Frobenius norm of X, the whole state)",
+            **dict.fromkeys(states, f"({names})" if names else ""),
+        }
+    output = dict.fromkeys(states, f"(output C X: {names})" if names else "(output C X)")
     return {"norm": "(Frobenius norm of X, the whole state, not of C X)", **output}

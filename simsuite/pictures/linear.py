@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.ticker import MaxNLocator
 
+from simsuite.pictures.control import control_panels
 from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, GREY, INK, Sheet, draw_bar, draw_line, label_ends, tidy
 from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix, has_eigenvalues
@@ -21,13 +22,15 @@ _LINES = 8  # At most so many components are drawn as lines.
 _DOTS = 60  # Dots are drawn for at most so many frames.
 _SAMPLES = 3  # So many states of the batch are drawn.
 _TIMES = 4000  # At most so many times are read for lines.
+_LETTERS = 48  # Names of components of so many letters together fit below an axis.
 _MAP = (600, 500)  # A heat map has at most so many components and times.
 
 
 @dataclass(frozen=True)
 class Shown:
     """The data of the states that are drawn. values[time, component, sample]: NaN where not finite; components: their
-    numbers, every `step`-th of all; what: what the values are: the state, an output, or its squared modulus.
+    numbers, every `step`-th of all; what: what the values are: the state, an output, or its squared modulus; names:
+    what the scenario calls the components, or nothing.
     """
 
     time: np.ndarray
@@ -36,6 +39,7 @@ class Shown:
     values: np.ndarray
     step: int
     what: str
+    names: tuple[str, ...] = ()
 
 
 def linear_figure(run: Recording) -> Sheet:
@@ -49,10 +53,15 @@ def linear_figure(run: Recording) -> Sheet:
     if run.has("matrix_magnitude") and run.file["matrix_magnitude"].size > 1:
         panels.append(lambda ax: draw_matrix(run, ax))
     rows = 2 if len(panels) > 3 else 1
-    sheet = Sheet(run, 5.3 if rows == 1 else 8.3, _subtitle(run))
-    grid = sheet.figure.add_gridspec(1 + rows, 1, height_ratios=(1.45, 1) if rows == 1 else (1.3, 0.9, 1.25))
+    height, ratios = (5.3, (1.45, 1.0)) if rows == 1 else (8.3, (1.3, 0.9, 1.25))
+    groups = [list(some) for some in np.array_split(np.array(panels, object), rows)]
+    further = control_panels(run, lambda: sheet)
+    if further:
+        height, ratios, groups = height + 2.4, (*ratios, 1.0), [*groups, further]
+    sheet = Sheet(run, height, _subtitle(run))
+    grid = sheet.figure.add_gridspec(len(ratios), 1, height_ratios=ratios)
     _draw_trajectories(run, sheet, grid[0], shown)
-    for row, some in enumerate(np.array_split(np.array(panels, object), rows)):
+    for row, some in enumerate(groups):
         below = grid[1 + row].subgridspec(1, len(some))
         for column, draw in enumerate(some):
             draw(sheet.figure.add_subplot(below[0, column]))
@@ -97,6 +106,7 @@ def _subtitle(run: Recording) -> str:
     law += "" if not noisy else " + G w" if kind == "discrete" else ", with noise G dW/dt"
     stored = f"{grouped(components)} component{'s' if components > 1 else ''}"
     stored += " of Y = C X" if run.scenario.system.output_matrix is not None else ""
+    stored += " + D u" if run.scenario.system.feedthrough is not None else ""
     batch = "" if samples == 1 else f", batch of {grouped(samples)}"
     method = ", ".join(filter(None, (run.attribute("stepper"), run.attribute("precision"))))
     return f"Linear system {law}, {stored}{batch}   |   {method}   |   {run.attribute('device_name')}"
@@ -117,10 +127,13 @@ def _read(run: Recording) -> Shown:
         np.where(np.isfinite(values), values, np.nan),
         components.step,
         what if run.has("state") else f"|{what}|²",
+        tuple(run.texts("component_name")) if run.has("component_name") else (),
     )
 
 
 def _names(shown: Shown) -> list[str]:
+    if shown.names:
+        return [shown.names[k] for k in shown.components]
     letter = shown.what.replace("State", "X{}").replace("Output", "Y{}")
     below = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
     return [letter.format(str(c).translate(below)) for c in shown.components]
@@ -210,5 +223,7 @@ def _draw_last(sheet: Sheet, ax: Axes, shown: Shown) -> None:
     tidy(ax, f"{shown.what} at t = {shown.time[-1]:.6g} {shown.clock.name}", "Component", f"{shown.what} (1)")
     if len(shown.components) <= 12:
         ax.set_xticks(shown.components)
+        if shown.names and sum(map(len, shown.names)) <= _LETTERS:
+            ax.set_xticklabels(_names(shown), parse_math=False)
     if samples > 1:
         label_ends(sheet, ax, ends)

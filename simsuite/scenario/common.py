@@ -21,12 +21,14 @@ class Section(BaseModel):
     and underscores: ``{"kind": {"neumann": "write .."}}``.
     examples: of keys whose value is a table, how it may be written, where it is given as something else.
     measured_in: the units of keys, whose numbers may then be written with a unit.
+    other_names: further names by which keys may be written, each with its key.
     """
 
     expected_keys: ClassVar[Mapping[str, str]] = {}
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     examples: ClassVar[Mapping[str, str]] = {}
     measured_in: ClassVar[Mapping[str, Unit]] = {}
+    other_names: ClassVar[Mapping[str, str]] = {}
 
     model_config = ConfigDict(
         extra="forbid",

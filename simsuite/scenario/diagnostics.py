@@ -6,9 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.attached import Attached
+from simsuite.scenario.other_names import Renamed, spans_by_keys
 from simsuite.scenario.overrides import Override
 from simsuite.scenario.source import Source
 from simsuite.scenario.spans import KeyPath, Span, Spans, key_name, place_in_string
@@ -40,7 +42,7 @@ class Document:
 
     override_name: what reports put before an override. options: for overrides that stand for an option of
     their own, that option, by the text of the override: ``{'run.device="gpu"': "--device gpu"}``. attached: a table
-    file that gives elements of a list.
+    file that gives elements of a list. renamed: what the file writes by another name, see `other_names`.
     """
 
     source: Source
@@ -48,6 +50,11 @@ class Document:
     override_name: str = "--set "
     options: Mapping[str, str] = field(default_factory=dict)
     attached: Attached | None = None
+    renamed: Renamed = field(default_factory=dict)
+
+    @cached_property
+    def _spans(self) -> Spans:
+        return spans_by_keys(self.source.spans, self.renamed)
 
     def error(self, mistakes: Iterable[Mistake], colour: bool = False) -> ScenarioError:
         """The mistakes with their places, in the order in which they stand."""
@@ -82,11 +89,11 @@ class Document:
         making = [(order, part) for order, part in numbered if added and part[1][: len(added)] == added]
         for order, (override, path) in [*setting, *making]:
             return Place(order, _span(override.text, override.spans(path), mistake))
-        return Place(0, _span(self.source.text, self.source.spans, mistake))
+        return Place(0, _span(self.source.text, self._spans, mistake))
 
     def _added(self, path: KeyPath) -> KeyPath:
         """The shortest part of a path that the file does not have; () if it has all of it."""
-        known = self.source.spans
+        known = self._spans
         parts = (path[:n] for n in range(1, len(path) + 1))
         return next((part for part in parts if part not in known.values and part not in known.keys), ())
 

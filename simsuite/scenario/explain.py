@@ -14,7 +14,8 @@ from pathlib import Path
 
 from simsuite.errors import UsageError
 from simsuite.scenario.key_words import KeyWords, Node, toml
-from simsuite.scenario.load import SOLVERS
+from simsuite.scenario.load import SOLVERS, model_class
+from simsuite.scenario.other_names import key_of
 from simsuite.scenario.schema import json_schema
 
 _EXAMPLES = ("templates", "verify/benchmarks")  # folders of simsuite with scenarios that are tested
@@ -49,7 +50,7 @@ def explained(key: str, solver: str | None = None) -> list[Explained]:
     scenario has."""
     parts = _parts(key)
     solvers = list(SOLVERS) if solver is None else [solver]
-    found = [each for name in solvers for each in _at(name, parts)] if parts else []
+    found = [each for name in solvers for each in _at(name, key_of(model_class(name), parts))] if parts else []
     if not found and len(parts) == 1:
         places = [path for name in solvers for path in _paths(name) if path[-1] == parts[0]]
         found = _together([each for path in dict.fromkeys(places) for name in solvers for each in _at(name, path)])

@@ -21,6 +21,7 @@ from simsuite.scenario.branches import faults
 from simsuite.scenario.constants import terms_in
 from simsuite.scenario.diagnostics import AS_TOML, MAX_SHOWN, Document, joined, plain, render, render_override
 from simsuite.scenario.numbers import Terms
+from simsuite.scenario.other_names import by_keys, override_by_keys
 from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.shape import fields_of, header
 from simsuite.scenario.source import Source, SourceError
@@ -242,18 +243,21 @@ def _read(source: Source, overrides: Sequence[str], colour: bool, override_name:
         data = source.parse()
     except SourceError as error:
         raise _unreadable(source, error, colour) from None
+    model = _model(data)[1]
+    renamed = {} if model is None else by_keys(data, model)
     applied: list[tuple[Override, KeyPath]] = []
     failed: list[tuple[Mistake, str]] = []
     for text in overrides:
         try:
             override = Override.parse(text)
+            override = override if model is None else override_by_keys(override, model)
             applied.append((override, override.apply(data)))
         except OverrideError as error:
             report = render_override(text, error.span, error.message, error.help, colour, override_name)
             failed.append((Mistake((), error.message, error.help), report))
     if failed:
         raise ScenarioError([mistake for mistake, _ in failed], joined([report for _, report in failed], len(failed)))
-    return Document(source, tuple(applied), override_name), data
+    return Document(source, tuple(applied), override_name, renamed=renamed), data
 
 
 def _model(data: Table) -> tuple[list[Mistake], type[BaseModel] | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
+from pydantic_core import core_schema
 
 from simsuite.expressions import Expression
 from simsuite.scenario.load import SOLVERS, model_class
@@ -21,9 +22,26 @@ class _Generator(GenerateJsonSchema):
         return as_written(dft) if isinstance(dft, Expression) else super().encode_default(dft)
 
 
+class _EditorGenerator(_Generator):
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        table = super().model_schema(schema)
+        for other, key in getattr(schema["cls"], "other_names", {}).items():
+            _add_name(table, other, key)
+        return table
+
+
 def editor_schema(solver: str | None = None) -> JsonSchemaValue:
-    """The schema by which editors check files: numbers may be texts there. Raises `KeyError` for an unknown solver."""
-    return _with_texts(json_schema(solver))
+    """The schema by which editors check files: numbers may be texts there, and keys have their other names. Raises
+    `KeyError` for an unknown solver."""
+    return _with_texts(_schema_by(_EditorGenerator, solver))
+
+
+def _add_name(table: JsonSchemaValue, other: str, key: str) -> None:
+    """Let a table have a key by another name. A key that is needed may be given by either."""
+    table["properties"][other] = table["properties"][key]
+    if key in table.get("required", ()):
+        table["required"] = [name for name in table["required"] if name != key]
+        table.setdefault("allOf", []).append({"anyOf": [{"required": [key]}, {"required": [other]}]})
 
 
 def _with_texts(node: JsonSchemaValue) -> JsonSchemaValue:
@@ -44,14 +62,18 @@ def _inside(part: object) -> object:
 def json_schema(solver: str | None = None) -> JsonSchemaValue:
     """The schema of one solver's scenarios, or of all of them, in which numbers are no texts. Raises `KeyError` for an
     unknown solver."""
+    return _schema_by(_Generator, solver)
+
+
+def _schema_by(generator: type[_Generator], solver: str | None) -> JsonSchemaValue:
     if solver is not None:
         return {
             "$schema": _DIALECT,
-            **model_class(solver).model_json_schema(mode="validation", schema_generator=_Generator),
+            **model_class(solver).model_json_schema(mode="validation", schema_generator=generator),
         }
     models = {name: model_class(name) for name in SOLVERS}
     references, definitions = models_json_schema(
-        [(model, "validation") for model in models.values()], schema_generator=_Generator
+        [(model, "validation") for model in models.values()], schema_generator=generator
     )
     branches = []
     for name, model in models.items():

@@ -151,11 +151,16 @@ class NumberOrExpression:
 
 def variables_of(parts: Iterable[object]) -> Iterator[tuple[str, ...]]:
     """The variables of all expressions that a field allows. parts: its annotation, and what stands beside it."""
+    return (mark.variables for mark in expressions_in(parts))
+
+
+def expressions_in(parts: Iterable[object]) -> Iterator[NumberOrExpression]:
+    """The marks of all expressions that a field allows. parts: its annotation, and what stands beside it."""
     for part in parts:
         if isinstance(part, NumberOrExpression):
-            yield part.variables
+            yield part
         else:
-            yield from variables_of(get_args(part))
+            yield from expressions_in(get_args(part))
 
 
 def _printable(text: str) -> str:

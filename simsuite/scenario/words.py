@@ -19,7 +19,7 @@ from simsuite.scenario.numbers import Terms, number, unit_of
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.similar_names import DATA
 from simsuite.scenario.spans import KeyPath, Table, key_name
-from simsuite.scenario.types import variables_of
+from simsuite.scenario.types import expressions_in, variables_of
 from simsuite.scenario.units import PLAIN, UnitError, quantity
 from simsuite.words import counted
 
@@ -171,6 +171,10 @@ def _unknown(fault: Fault, model: type[BaseModel], data: Table) -> Mistake:
     close = difflib.get_close_matches(str(key).lower(), lower, 1)
     others = list(homes(model, str(key), tuple(front)))
     answers = [m.expected_keys[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.expected_keys]
+    same = [m.other_names[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.other_names]
+    if same:
+        message = f"`{key}` and `{same[0]}` are two names of one key{_where(front)}"
+        return Mistake(fault.path, message, "keep one of them", on_key=True)
     taking = {n for m in tables for n, field in fields_of(m).items() if fault.input in choices(field)}
     if answers:
         help = answers[0]
@@ -288,7 +292,9 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
         return _no_table(value, field)
     if set(fault.kinds) == {"list_type"} and isinstance(value, str) and _NUMBERS.fullmatch(value):
         return f"write [{', '.join(_SEPARATORS.split(value.strip()))}]"
-    if set(fault.kinds) == {"list_type"} and isinstance(value, (int, float, str)) and not isinstance(value, bool):
+    of_expressions = field is not None and any(expressions_in((*field.metadata, field.annotation)))
+    listed = set(fault.kinds) == {"list_type"} or ("list_type" in fault.kinds and of_expressions)
+    if listed and isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return f"write [{_shown(value)}]" if len(str(value)) <= 40 else None
     return None
 
@@ -303,7 +309,10 @@ def _of_array(field: FieldInfo | None, path: KeyPath) -> str:
 
 def _no_table(value: Table, field: FieldInfo) -> str:
     """What to write in place of a table for a key that takes a number or an expression alone."""
-    variables = next(variables_of((*field.metadata, field.annotation)), ())
+    marks = list(expressions_in((*field.metadata, field.annotation)))
+    variables = marks[0].variables if marks else ()
+    if marks and marks[0].of_file is not None and "file" in value:
+        return marks[0].of_file
     forms = "numbers and expressions" + (f" in {', '.join(variables)}" if variables else "")
     file = ", no data files" if "file" in value else ", no tables"
     lines = '; data over time are lines joined by conditions, such as "where(t < 10, 2*t, 20)"'

@@ -143,14 +143,15 @@ def test_a_nearly_singular_lyapunov_equation_is_said_in_words(tmp_path, capfd):
 
 
 KEYS = {
-    "A = [[1.0]]": ("unknown key `A` in [system]", "here that is `matrix`"),
-    "B = [[1.0]]": ("unknown key `B` in [system]", "here that is `input_matrix`"),
-    "C = [[1.0]]": ("unknown key `C` in [system]", "here that is `output_matrix`"),
+    "A = [[1.0]]": ("`A` and `matrix` are two names of one key in [system]", "keep one of them"),
+    "G = [[1.0]]": ("unknown key `G` in [system]", "here that is `noise_matrix`"),
+    "u = [1.0]": ("unknown key `u` in [system]", "here that is `input`"),
+    "B = [[1.0]]": ("there is no `input` to multiply", "add input"),
     "x0 = [1.0]": ("unknown key `x0` in [system]", "the initial state is `state` in [initial]"),
-    "D = [[1.0]]": ("unknown key `D` in [system]", "an output has no direct part D u"),
+    "D = [[1.0]]": ("there is no `output_matrix`, but `feedthrough` is D of the outputs C X + D u", "of all states"),
     "noise = [[1.0]]": ("unknown key `noise` in [system]", "here that is `noise_matrix`"),
-    'input = {file = "u.csv"}': ("is not read from a file", "inputs are numbers or expressions in t"),
-    'input = ["u.csv"]': ("'u.csv' is the name of a file, not an expression", "inputs are numbers or expressions in t"),
+    'input = {file = "u.csv"}': ("no such file: 'u.csv'", "looked for"),
+    'input = ["u.csv"]': ("'u.csv' is the name of a file, not an expression", "a file holds all inputs"),
 }
 
 

@@ -14,7 +14,7 @@ from simsuite.errors import ScenarioError
 from simsuite.expressions import Expression, parser
 from simsuite.expressions.tree import CONSTANTS, FUNCTIONS, MANY
 from simsuite.scenario import load
-from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Generated
+from simsuite.scenario.linear.generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Generated
 from simsuite.version import VERSION
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -14,11 +14,16 @@ import numpy as np
 from scipy.sparse import issparse
 
 from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
-from simsuite.errors import DeviceError, NumericalFailure
+from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
+from simsuite.scenario.linear.analysis import AnalysisKeys
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.checks.advice import warnings_of
 from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help, overflow_message
+from simsuite.solvers.linear.control.names import Parts, parts_of
+from simsuite.solvers.linear.control.plant import plant_of
+from simsuite.solvers.linear.control.refusal import analysis_mistakes
+from simsuite.solvers.linear.control.report import ControlReport
 from simsuite.solvers.linear.inputs.clock import UniformClock
 from simsuite.solvers.linear.matrices.embedding import largest, parts, state_variables
 from simsuite.solvers.linear.method_choice.method import Plan, columns_of_steps, make_plan
@@ -52,8 +57,8 @@ class LinearProblem:
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
     the steps at which the state is stored, first and last included. kernel: the kernel that the scenario asks for.
     plan: the method that takes the state from frame to frame. tolerance: the largest relative error that powers and
-    modes may have. warnings, remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN
-    or Inf.
+    modes may have. names: what states, inputs and outputs are called. asked: what of control theory is computed.
+    warnings, remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN or Inf.
     """
 
     system: LinearSystem
@@ -63,6 +68,8 @@ class LinearProblem:
     kernel: str
     plan: Plan
     tolerance: float
+    names: Parts
+    asked: AnalysisKeys | None = None
     warnings: Sequence[str] = ()
     remedies: Sequence[str] = ("look at the eigenvalues in `analysis` of a shorter run", "take fewer steps")
 
@@ -82,7 +89,20 @@ class LinearProblem:
         dtype = np.dtype(model.run.precision)
         frames = frame_steps(model.output, model.time.steps, model.dt)
         system = read_system(model, base, dtype)
-        make = functools.partial(cls, system, dtype, model.dt, frames, model.run.kernel, tolerance=model.tolerance)
+        wrong = list(analysis_mistakes(model, system.stated))
+        if wrong:
+            raise ScenarioError(wrong)
+        make = functools.partial(
+            cls,
+            system,
+            dtype,
+            model.dt,
+            frames,
+            model.run.kernel,
+            tolerance=model.tolerance,
+            names=parts_of(model, system.stated),
+            asked=model.analysis,
+        )
         warnings = warnings_of(model.system, system.stated, system.inputs, frames[-1])
         if decided:
             return make(plan=Plan.remembered(decided), warnings=warnings)
@@ -147,16 +167,29 @@ class LinearProblem:
         return Analysis(self.system.stated)
 
     @cached_property
+    def _control(self) -> ControlReport | None:
+        if self.asked is None or not self.asked.asked:
+            return None
+        plant, driven, run = (
+            plant_of(self.system.stated, self.dt),
+            self.system.stated.B is not None,
+            self.clock.times[-1],
+        )
+        stable, verdict = (lambda: self.analysis.stable), (lambda: self.analysis.verdict)
+        return ControlReport(self.asked, plant, self.names.input, self.names.observed, driven, stable, verdict, run)
+
+    @cached_property
     def _noise(self) -> NoiseOutcome | None:
         return None if self.system.noise is None else NoiseOutcome(self.system, self.frames)
 
     @cached_property
     def layout(self) -> Layout:
         components, samples = self._observed_shape
-        what = "state" if self.system.C is None else "output C X of the state"
+        direct = "" if self.system.D is None else " + D u"
+        what = "state" if self.system.C is None else f"output C X{direct} of the state"
         time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
         return Layout(
-            sizes={"component": components, "sample": samples, **self.analysis.sizes},
+            sizes={"component": components, "sample": samples, **self.analysis.sizes, **self._control_sizes},
             series=(Series("time", time, self.frames),),
             variables=(
                 _index("component", components, "component of the state, from 0"),
@@ -165,8 +198,14 @@ class LinearProblem:
                 Variable("norm", ("time",), attrs={"units": "1", "long_name": "Frobenius norm of the whole state"}),
                 *(self._noise.variables if self._noise is not None else ()),
                 *self.analysis.variables,
+                *self.names.variables,
+                *(self._control.variables if self._control is not None else ()),
             ),
         )
+
+    @property
+    def _control_sizes(self) -> Mapping[str, int]:
+        return {} if self._control is None else self._control.sizes
 
     @property
     def _observed_shape(self) -> tuple[int, int]:
@@ -238,10 +277,17 @@ class LinearProblem:
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         return {
             "time": np.array(self.clock.time(observed.step)),
-            **parts(_stored(observed), self.system.is_complex),
+            **parts(self._stored(observed), self.system.is_complex),
             "norm": np.array(_norm(observed.arrays["state"])),
-            **(self._noise.rows(observed.step, _stored(observed)) if self._noise is not None else {}),
+            **(self._noise.rows(observed.step, self._stored(observed)) if self._noise is not None else {}),
         }
+
+    def _stored(self, observed: Snapshot) -> np.ndarray:
+        """The frame to store: C X where the stepper has computed it, with D u if there is a D, else X."""
+        found = observed.arrays.get("output", observed.arrays["state"])
+        return (
+            found if self.system.D is None else (found + self.system.direct(observed.step)[:, None]).astype(found.dtype)
+        )
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
         return self.analysis.totals()
@@ -263,8 +309,10 @@ class LinearProblem:
         results: dict[str, Any] = {"norm": _norm(X), "method": method}
         if method in _ERRORS:
             results[_ERRORS[method]] = float(observed.arrays[_ERRORS[method]][0])
-        stored = parts(_stored(observed), self.system.is_complex)
+        stored = parts(self._stored(observed), self.system.is_complex)
         results |= {name: part.tolist() for name, part in stored.items() if part.size <= STATE_LIMIT}
+        if self.names.given and len(self.names.observed) <= STATE_LIMIT:
+            results["components"] = list(self.names.observed)
         if self.system.noise is None and self.system.multiplications * X.shape[1] <= CHECK_LIMIT:
             checks = {
                 "change": self._change(X, observed.step),
@@ -272,9 +320,9 @@ class LinearProblem:
             }
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
         if observed.step == self.clock.end:
-            results["analysis"] = self.analysis.results()
+            results["analysis"] = self.analysis.results() | ({} if self._control is None else self._control.results())
             if self._noise is not None:
-                results["noise"] = self._noise.results(observed.step, _stored(observed), self.analysis.stable)
+                results["noise"] = self._noise.results(observed.step, self._stored(observed), self.analysis.stable)
         return results
 
     def _change(self, X: np.ndarray, step: int) -> float:
@@ -283,7 +331,7 @@ class LinearProblem:
             return largest(self.system.following(X.astype(np.float64), u) - X, self.system.is_complex)
 
     def fault(self, observed: Snapshot) -> str | None:
-        for what, X in (("", observed.arrays["state"]), (" of C X", _stored(observed))):
+        for what, X in (("", observed.arrays["state"]), (" of C X", self._stored(observed))):
             good = np.isfinite(X)
             if not good.all():
                 component, sample = np.unravel_index(int(np.argmin(good)), good.shape)
@@ -297,20 +345,20 @@ class LinearProblem:
         to change from powers to modes or back, so the largest need counts.
         """
         methods = {"step", self.plan.method, *(() if self.plan.asked or self._by_steps else _ERRORS)}
-        return max(_bytes(method, self.system, self._jumps, self.dtype) for method in methods)
+        return max(_bytes(method, self.system, self._jumps, self.dtype, self.clock.end) for method in methods)
 
 
-def _bytes(method: str, system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
+def _bytes(method: str, system: LinearSystem, jumps: Jumps, dtype: Any, steps: int) -> int:
     if method == "power":
         return power_bytes(system, jumps, dtype)
-    return (step_bytes if method == "step" else spectral_bytes)(system, dtype)
+    return step_bytes(system, dtype, steps) if method == "step" else spectral_bytes(system, dtype)
 
 
 def _lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, dtype: Any, method: str) -> str | None:
     """A message that says why a method does not fit on the device; None if it fits, or if the device cannot be opened,
     which is reported later.
     """
-    backend, need = _opened(device), _bytes(method, system, jumps, dtype)
+    backend, need = _opened(device), _bytes(method, system, jumps, dtype, 0)
     free = math.inf if backend is None else backend.memory_free()
     if backend is None or need <= free:
         return None
@@ -337,11 +385,6 @@ def _opened(device: Device | None) -> Backend | None:
 
 def _index(name: str, size: int, long_name: str) -> Variable:
     return Variable(name, (name,), np.int64, {"units": "1", "long_name": long_name}, np.arange(size))
-
-
-def _stored(observed: Snapshot) -> np.ndarray:
-    """The frame to store: C X where the stepper has computed it, else X."""
-    return observed.arrays.get("output", observed.arrays["state"])
 
 
 def _norm(X: np.ndarray) -> float:

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from simsuite.errors import DeviceError, Mistake, ScenarioError
 from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario, MatrixFile, RandomState, UnitStates
-from simsuite.scenario.linear_generators import RcLadder
+from simsuite.scenario.linear.generators import RcLadder
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.linear.discretisation.discretise import discretise, discretise_between
 from simsuite.solvers.linear.discretisation.noise import ProcessNoise
@@ -23,8 +23,11 @@ from simsuite.solvers.linear.discretisation.series import Series, series_of
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
 from simsuite.solvers.linear.inputs.held import MOST, HeldInputs, held_inputs
+from simsuite.solvers.linear.inputs.input_file import read_inputs
 from simsuite.solvers.linear.inputs.input_values import Inputs, bad_inputs
+from simsuite.solvers.linear.inputs.recorded import Input
 from simsuite.solvers.linear.matrices.embedding import embedded, stacked
+from simsuite.solvers.linear.matrices.fitting import check_names, check_shapes
 from simsuite.solvers.linear.matrices.matrices import matrix_from, read_system_matrix
 from simsuite.solvers.linear.state_space import StateSpace
 from simsuite.solvers.matmul.sparse import Matrix, filled, stored
@@ -33,21 +36,23 @@ from simsuite.words import counted
 KeyPath: TypeAlias = tuple[str | int, ...]
 # The exponential of a sparse matrix of up to so many rows is formed, unless the scenario keeps the matrix sparse.
 EXPONENTIAL = 1024
-_TURNED = "its transpose would fit"
+MOST_RECORDED = 10**8  # Inputs of a file are kept for all steps of a run: at most so many numbers.
 LARGEST = 709.0  # exp(x) is finite for x up to this number.
 FILLED = 4096  # `auto` may form powers of a sparse matrix of up to so many rows.
 
 
 @dataclass(frozen=True)
 class LinearSystem:
-    """The system X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X; all float64, complex systems as in `embedding`.
+    """The system X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X + D u(t_k); all float64, complex systems as in
+    `embedding`.
 
     A (n, n): dense or sparse. B (n, p). inputs: u, of the width p; a system without inputs has one that is always 0. C
-    (q, n): None if X itself is observed. start: X_0 (n, m). stated: the system as the scenario states it, in continuous
-    time if it does so, with its complex numbers. noise: G and w, or None. random_start: whether X_0 is drawn from
-    independent standard normal numbers. series: where exp(A dt) is not formed, how a step is made of products with a
-    sparse A; A and B are then those of `stated` times the `dt` of the series. is_complex: whether the lower half of the
-    rows holds imaginary parts. held: when inputs change; None if they do so too often for powers of A.
+    (q, n): None if X itself is observed. D (q, p), or None: what inputs add to it. start: X_0 (n, m). stated: the
+    system as the scenario states it, in continuous time if it does so, with its complex numbers. noise: G and w, or
+    None. random_start: whether X_0 is drawn from independent standard normal numbers. series: where exp(A dt) is not
+    formed, how a step is made of products with a sparse A; A and B are then those of `stated` times the `dt` of the
+    series. is_complex: whether the lower half of the rows holds imaginary parts. held: when inputs change; None if they
+    do so too often for powers of A.
     """
 
     A: Matrix
@@ -61,6 +66,7 @@ class LinearSystem:
     series: Series | None = None
     is_complex: bool = False
     held: HeldInputs | None = None
+    D: np.ndarray | None = None
 
     @property
     def sparse(self) -> bool:
@@ -116,6 +122,11 @@ class LinearSystem:
         large = self.sparse and self.A.shape[0] > FILLED
         return f"powers of a sparse matrix of more than {FILLED} rows are not filled up" if large else None
 
+    def direct(self, step: int) -> np.ndarray:
+        """D u (q,) at the beginning of a step, or at the end of the last one. Only of systems with a D."""
+        assert self.D is not None
+        return np.asarray(self.D @ self.inputs.at(np.array([step]))[:, 0])
+
     def constant_input(self) -> np.ndarray:
         """B u (n,) of inputs that do not depend on time."""
         return self.B @ self.inputs.constant
@@ -159,37 +170,44 @@ class _Reader:
         C = self._optional("output_matrix", system.output_matrix)
         G = self._optional("noise_matrix", system.noise_matrix)
         start = self._read_start(n)
-        given = tuple(system.input or ())
-        self._check_shapes(n, B, len(given), C, G)
+        D = self._optional("feedthrough", system.feedthrough)
+        given = self._read_inputs(B)
+        check_shapes(self._wrong, n, B, None if given is None else len(given), C, D, G)
+        check_names(self._wrong, self._model, n, B, C)
+        given = given or ()
         lines = system.hold == "first" and any(u.depends_on("t") for u in given)
         inputs = Inputs(given, self._model.dt, ahead=lines)
-        self._mistakes += bad_inputs(inputs, self._model.time.steps, self._dtype)
-        is_complex = any(part is not None and np.iscomplexobj(part) for part in (A, B, C, G, start))
+        self._mistakes += bad_inputs(inputs, self._model.time.steps, self._dtype, seen=D is not None)
+        is_complex = any(part is not None and np.iscomplexobj(part) for part in (A, B, C, D, G, start))
         if is_complex and G is not None:
             self._wrong(("system", "noise_matrix"), "complex systems take no noise")
         if self._mistakes or A is None or start is None:
             raise ScenarioError(self._mistakes)
         random_start = isinstance(self._model.initial.state, RandomState)
-        stated = StateSpace(A, B, given, C, system.kind == "continuous", G)
+        stated = StateSpace(A, B, given, C, system.kind == "continuous", G, D)
         if B is None:
             B, inputs = np.zeros((A.shape[0], 1)), Inputs((Expression.constant(0.0),), self._model.dt)
         if is_complex:
             A, B, C, start = embedded(A), stacked(B), None if C is None else embedded(C), stacked(start)
+            D = None if D is None else stacked(D)
         series = self._series(A)
         if series is not None:
             A, B = A * series.dt, B * series.dt
             held = self._held(inputs)
-            return LinearSystem(A, B, inputs, C, start, stated, None, random_start, series, is_complex, held)
+            return LinearSystem(A, B, inputs, C, start, stated, None, random_start, series, is_complex, held, D)
         noise = None if G is None else ProcessNoise(self._noise_of_a_step(A, G), self._model.run.seed)
         A, B = self._discrete(A, B, inputs.ahead)
         held = self._held(inputs)
-        return LinearSystem(A, B, inputs, C, start, stated, noise, random_start, None, is_complex, held)
+        return LinearSystem(A, B, inputs, C, start, stated, noise, random_start, None, is_complex, held, D)
 
     def _held(self, inputs: Inputs) -> HeldInputs | None:
         """When the inputs change, if powers may be taken. Raises ScenarioError where powers are asked for and inputs
         change too often, and where an input is not finite at a change.
         """
         time = self._model.time
+        if inputs.recorded and time.method == "spectral":
+            message = "modes take many steps at once, but the inputs of the file depend on time"
+            raise ScenarioError([Mistake(("time", "method"), message, 'write method = "step", or "auto"')])
         if inputs.move and (time.method == "step" or self._model.system.noise_matrix is not None):
             return None
         held = held_inputs(inputs, time.steps)
@@ -231,25 +249,25 @@ class _Reader:
             raise ScenarioError(found)
         return series
 
-    def _check_shapes(
-        self, n: int | None, B: np.ndarray | None, inputs: int, C: np.ndarray | None, G: np.ndarray | None
-    ) -> None:
-        """Note the matrices whose shapes do not fit together. n: how many components the state has, if known."""
-        components = counted(n, "component") if n is not None else ""
-        if n is not None and G is not None and len(G) != n:
-            rows = counted(len(G), "row")
-            self._wrong(("system", "noise_matrix"), f"`noise_matrix` has {rows}, but the state has {components}")
-        if n is not None and B is not None and len(B) != n:
-            rows = counted(len(B), "row")
-            message = f"`input_matrix` has {rows}, but the state has {components}"
-            self._wrong(("system", "input_matrix"), message, _TURNED if B.shape == (inputs, n) else None)
-        if n is not None and C is not None and C.shape[1] != n:
-            width = counted(C.shape[1], "column")
-            message = f"`output_matrix` has {width}, but the state has {components}"
-            self._wrong(("system", "output_matrix"), message, _TURNED if len(C) == n else None)
-        if B is not None and B.shape[1] != inputs and B.shape != (inputs, n):
-            width, entries = counted(B.shape[1], "column"), counted(inputs, "entry", "entries")
-            self._wrong(("system", "input"), f"`input` has {entries}, but `input_matrix` has {width}")
+    def _read_inputs(self, B: np.ndarray | None) -> tuple[Input, ...] | None:
+        """The inputs; None, after noting a mistake, if their file cannot be read."""
+        system, time = self._model.system, self._model.time
+        if not isinstance(system.input, FileRef):
+            return system.expressions
+        names = None if self._model.names is None else self._model.names.input
+        path, width = system.input.path(self._base), None if B is None else B.shape[1]
+        try:
+            found = read_inputs(path, width, names, system.hold == "first", self._model.dt)
+        except (OSError, ValueError) as e:
+            self._wrong(("system", "input", "file"), str(e))
+            return None
+        if len(found) * time.steps > MOST_RECORDED:
+            message = (
+                f"{counted(len(found), 'input')} of a file at {time.steps} steps are more than {MOST_RECORDED} numbers"
+            )
+            self._wrong(("system", "input", "file"), message, "write them as expressions, or take longer steps")
+            return None
+        return found
 
     def _wrong(self, path: KeyPath, message: str, help: str | None = None) -> None:
         self._mistakes.append(Mistake(path, message, help))

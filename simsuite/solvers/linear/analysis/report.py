@@ -27,6 +27,7 @@ from simsuite.solvers.linear.analysis.spectrum import (
     spectrum,
 )
 from simsuite.solvers.linear.analysis.steady import steady_state
+from simsuite.solvers.linear.inputs.input_values import constants
 from simsuite.solvers.linear.state_space import StateSpace
 from simsuite.solvers.matmul.sparse import stored
 
@@ -87,6 +88,11 @@ class Analysis:
     def stable(self) -> bool:
         """Whether the system is known to be stable."""
         return self._small and not isinstance(self._spectrum, str) and self._spectrum.verdict == STABLE
+
+    @property
+    def verdict(self) -> str:
+        """What the system is: stable, or another of the verdicts; "unknown" where it has none."""
+        return "unknown" if isinstance(self._spectrum, str) else self._spectrum.verdict
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -203,11 +209,12 @@ class Analysis:
         system = self._dense
         if not self.stable or system.B is None or any(f.depends_on("t") for f in system.inputs):
             return {}
-        u = np.array([f.value for f in system.inputs])
+        u = constants(system.inputs)
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 x, error = steady_state(system.A, system.B @ u, system.continuous)
                 y = x if system.C is None else system.C @ x
+                y = y if system.D is None else y + system.D @ u
         except ValueError as e:
             return {"steady_state_note": str(e)}
         return _printed("steady_state", y) | {"steady_state_error": error}

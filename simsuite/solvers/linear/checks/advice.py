@@ -9,8 +9,10 @@ import numpy as np
 from simsuite.scenario.linear import MatrixFile, System
 from simsuite.solvers.linear.analysis.chain import NEAR, SUMS, rounded_columns, sums_of
 from simsuite.solvers.linear.checks.jumping_inputs import late_warnings, ramp_warnings
+from simsuite.solvers.linear.checks.recorded_inputs import recorded_warnings
 from simsuite.solvers.linear.checks.rounded_inputs import rounding_warnings
 from simsuite.solvers.linear.inputs.input_values import Inputs
+from simsuite.solvers.linear.inputs.recorded import written
 from simsuite.solvers.linear.state_space import StateSpace
 
 
@@ -18,12 +20,15 @@ def warnings_of(system: System, stated: StateSpace, inputs: Inputs, steps: int) 
     """The warnings about a scenario, one sentence each. stated: the system with its matrices read; steps: how many the
     run has.
     """
-    rounded = rounding_warnings(inputs.given, inputs.dt, steps + inputs.ahead)
+    if inputs.recorded:
+        return (*_of_chains(system, stated), *recorded_warnings(inputs, steps))
+    given = written(inputs.given)
+    rounded = rounding_warnings(given, inputs.dt, steps + inputs.ahead)
     jumping: Iterable[str] = ()
     if inputs.ahead:
-        jumping = ramp_warnings(inputs.given, inputs.dt, steps)
+        jumping = ramp_warnings(given, inputs.dt, steps)
     elif stated.continuous:
-        jumping = late_warnings(inputs.given, inputs.dt, steps, rounded)
+        jumping = late_warnings(given, inputs.dt, steps, rounded)
     return (*_of_chains(system, stated), *rounded.values(), *jumping)
 
 

@@ -42,9 +42,9 @@ def exponential(M: Twofold) -> Twofold:
     return found
 
 
-def times(c: float, A: np.ndarray) -> Twofold:
-    """c A without any rounding, as the sum of two matrices: T. J. Dekker, A floating-point technique for extending the
-    available precision, Numerische Mathematik 18 (1971) 224-242.
+def times(c: float | np.ndarray, A: np.ndarray) -> Twofold:
+    """c A, entry by entry if c is an array, without any rounding, as the sum of two matrices: T. J. Dekker, A
+    floating-point technique for extending the available precision, Numerische Mathematik 18 (1971) 224-242.
     """
     product = c * A
     c_high, c_low = _halves(np.array(c))

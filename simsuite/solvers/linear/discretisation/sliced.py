@@ -27,6 +27,15 @@ def remainder(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
     )
 
 
+def remainder_twofold(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> Twofold:
+    """C - A B as the sum of two matrices, with an error of about 2^-88 max |A| max |B| in each row and column. Shapes
+    as `remainder` has them.
+    """
+    some = range(0, C.shape[1], _TOGETHER)
+    found = [_sum_less_product(C[:, j : j + _TOGETHER], A, B[:, j : j + _TOGETHER]) for j in some]
+    return np.hstack([high for high, _ in found]), np.hstack([low for _, low in found])
+
+
 def product(A: Twofold, B: Twofold) -> Twofold:
     """A B, with an error of about 2^-88 max |A| max |B| in each row and column. A (n, p), B (p, m).
     Costs 12 products.

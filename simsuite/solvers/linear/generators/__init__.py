@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.scenario import linear_generators as given
+from simsuite.scenario.linear import generators as given
 from simsuite.solvers.linear.generators.heat1d import heat1d
 from simsuite.solvers.linear.generators.lattice_walk import lattice_walk
 from simsuite.solvers.linear.generators.leslie import leslie

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from simsuite.errors import Mistake
-from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds_within
 from simsuite.solvers.linear.inputs.clock import step_times
 from simsuite.solvers.linear.inputs.input_values import Inputs, bad_input, finite
+from simsuite.solvers.linear.inputs.recorded import Input, RecordedInput
 
 MOST = 100_000  # Inputs may change at most so many times.
 _SAMPLED = 512  # So many pairs of neighbouring steps are compared.
@@ -95,13 +95,16 @@ def _parts(inputs: Inputs, last: int, most: int) -> np.ndarray | None:
     return np.sort(np.concatenate(found))
 
 
-def _constant(inputs: list[Expression], times: np.ndarray) -> np.ndarray:
+def _constant(inputs: list[Input], times: np.ndarray) -> np.ndarray:
     """A mask of the spans from times[0] to times[1] in which all inputs are constant."""
     left = np.flatnonzero(times[0] != times[1])  # the spans of several steps in which no input has changed yet
     constant = np.full(times.shape[1], True)
     for u in inputs:
-        lower, upper = bounds_within(u.tree, {"t": (times[0, left], times[1, left])})
-        same = np.broadcast_to(lower == upper, left.shape)
+        if isinstance(u, RecordedInput):
+            same = u.constant_within(times[0, left], times[1, left])
+        else:
+            lower, upper = bounds_within(u.tree, {"t": (times[0, left], times[1, left])})
+            same = np.broadcast_to(lower == upper, left.shape)
         constant[left[~same]] = False
         left = left[same]
     return constant

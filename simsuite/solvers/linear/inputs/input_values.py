@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from simsuite.errors import Mistake
-from simsuite.expressions import Expression
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.tree import Node
 from simsuite.solvers.linear.inputs.clock import step_times
+from simsuite.solvers.linear.inputs.recorded import Input, RecordedInput
 
 _LOOKED_AT = 10**6  # The inputs of so many steps, from the first on, are checked.
 _TOGETHER = 1 << 16
@@ -21,11 +21,11 @@ _TOGETHER = 1 << 16
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a system. given: expressions in t. dt: the length of a step, s. ahead: whether their values at the
+    """The inputs of a system. given: functions of t. dt: the length of a step, s. ahead: whether their values at the
     end of a step count as well; B then has further columns for these behind the others.
     """
 
-    given: tuple[Expression, ...]
+    given: tuple[Input, ...]
     dt: float
     ahead: bool = False
 
@@ -42,20 +42,35 @@ class Inputs:
     def values(self, steps: range | np.ndarray) -> np.ndarray:
         """The values (width, steps) that B multiplies in these steps."""
         at = np.asarray(steps)
-        begins = self._at(at)
-        return np.vstack([begins, self._at(at + 1)]) if self.ahead else begins
+        begins = self.at(at)
+        return np.vstack([begins, self.at(at + 1)]) if self.ahead else begins
 
-    def _at(self, steps: np.ndarray) -> np.ndarray:
+    def at(self, steps: np.ndarray) -> np.ndarray:
+        """The values (given, steps) at the beginning of these steps."""
         return values_at(self.given, step_times(self.dt, steps))
+
+    @property
+    def recorded(self) -> bool:
+        """Whether any of them comes from the rows of a file."""
+        return any(isinstance(u, RecordedInput) for u in self.given)
 
     @property
     def constant(self) -> np.ndarray:
         """The values (width,) of inputs that do not depend on time. Raises ValueError if one does."""
-        return np.tile([u.value for u in self.given], 2 if self.ahead else 1)
+        return np.tile(constants(self.given), 2 if self.ahead else 1)
 
 
-def values_at(given: tuple[Expression, ...], times: np.ndarray) -> np.ndarray:
-    """The values (given, times) of the given expressions at these times."""
+def constants(given: tuple[Input, ...]) -> np.ndarray:
+    """The values of inputs that do not depend on time. Raises ValueError if one does."""
+    return np.array([u.value if not isinstance(u, RecordedInput) else _varies(u) for u in given])
+
+
+def _varies(u: RecordedInput) -> float:
+    raise ValueError(f"{u} depends on t")
+
+
+def values_at(given: tuple[Input, ...], times: np.ndarray) -> np.ndarray:
+    """The values (given, times) of the given inputs at these times."""
     return np.array([np.broadcast_to(u(t=times), times.shape) for u in given], np.float64).reshape(len(given), -1)
 
 
@@ -65,11 +80,12 @@ def tree_values(tree: Node, times: np.ndarray) -> np.ndarray:
         return np.array(np.broadcast_to(evaluate(tree, {"t": times}), times.shape), np.float64)
 
 
-def bad_inputs(inputs: Inputs, steps: int, dtype: Any) -> Iterator[Mistake]:
+def bad_inputs(inputs: Inputs, steps: int, dtype: Any, seen: bool = False) -> Iterator[Mistake]:
     """A mistake for each input that is not finite, in the run's precision, at the beginning of some step or, with
-    `ahead`, at the end of the last one. The first `_LOOKED_AT` steps are checked, and some later ones.
+    `ahead` or if the input is `seen` in frames, at the end of the last one. The first `_LOOKED_AT` steps are checked,
+    and some later ones.
     """
-    end = steps + 1 if inputs.ahead else steps
+    end = steps + 1 if inputs.ahead or seen else steps
     for i, u in enumerate(inputs.given):
         if not u.depends_on("t"):
             continue

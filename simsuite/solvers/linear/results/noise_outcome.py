@@ -77,18 +77,20 @@ class NoiseOutcome:
             found["state_std"] = deviation
             found["state_std_standard_error"] = deviation / math.sqrt(2 * (m - 1))
         if self._exact.affordable:
-            exact = self._observed(self._exact.at(step))
+            exact = self._observed(self._exact.at(step), step)
             if exact.mean is not None:
                 found["state_mean_exact"] = exact.mean
             found["state_std_exact"] = np.sqrt(np.diag(exact.covariance))
         return found
 
-    def _observed(self, exact: Moments) -> Moments:
+    def _observed(self, exact: Moments, step: int) -> Moments:
         C = self.system.C
         if C is None:
             return exact
         with np.errstate(all="ignore"):
-            return Moments(None if exact.mean is None else C @ exact.mean, C @ exact.covariance @ C.T)
+            mean = None if exact.mean is None else C @ exact.mean
+            mean = mean if mean is None or self.system.D is None else mean + self.system.direct(step)
+            return Moments(mean, C @ exact.covariance @ C.T)
 
     def results(self, step: int, Y: np.ndarray, stable: bool) -> dict[str, Any]:
         """The results for the last frame; docs/linear.md explains them. Y (components, m): the stored states. stable:
@@ -96,7 +98,7 @@ class NoiseOutcome:
         """
         few, printed = len(Y) <= COVARIANCE_LIMIT, len(Y) <= MEAN_LIMIT
         found: dict[str, Any] = {"samples": Y.shape[1]}
-        exact = self._observed(self._exact.at(step)) if self._exact.affordable else None
+        exact = self._observed(self._exact.at(step), step) if self._exact.affordable else None
         mean, S = _mean(Y), None
         if self._sampled:
             S = np.atleast_2d(np.cov(Y, dtype=np.float64)) if few else None

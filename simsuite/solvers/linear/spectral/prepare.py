@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.solvers.linear.inputs.input_values import constants
 from simsuite.solvers.linear.matrices.embedding import embedded, stacked
 from simsuite.solvers.linear.spectral.decompose import decompose
 from simsuite.solvers.linear.spectral.error import Loss, loss
@@ -71,4 +72,4 @@ def _stated(system: LinearSystem) -> tuple[np.ndarray, np.ndarray]:
     B = np.zeros((len(A), 0)) if stated.B is None else stated.B
     if system.is_complex:
         A, B = embedded(A), stacked(B)
-    return A, B @ np.array([u.value for u in stated.inputs])
+    return A, B @ constants(stated.inputs)

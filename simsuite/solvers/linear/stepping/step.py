@@ -24,6 +24,7 @@ from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.linear.discretisation.noise import NoiseRows
 from simsuite.solvers.linear.inputs.clock import UniformClock
 from simsuite.solvers.linear.inputs.input_values import Inputs
+from simsuite.solvers.linear.inputs.recorded import written
 from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.stepping.step_product import step_bytes, step_product
 from simsuite.solvers.linear.system import LinearSystem
@@ -43,7 +44,8 @@ class _Inputs:
     def __init__(self, backend: Backend, steps: int, dtype: Any, B: np.ndarray, inputs: Inputs) -> None:
         # The clock of the inputs knows no frames: which frames are stored must not change the times of the inputs.
         clock, offsets = UniformClock.of(inputs.dt, (0, steps)), range(ROWS + inputs.ahead)
-        self._table = FunctionTable(backend, clock, dtype, [(u, _NOWHERE, _NOWHERE) for u in inputs.given], offsets)
+        pieces = [(u, _NOWHERE, _NOWHERE) for u in written(inputs.given)]
+        self._table = FunctionTable(backend, clock, dtype, pieces, offsets)
         self._ahead = int(inputs.ahead)
         rows = self._table.array.shape[0] - self._ahead
         self._arrays = backend.array(B.astype(dtype)), backend.zeros((rows, len(B)), dtype)
@@ -65,6 +67,26 @@ class _Inputs:
 
     def row(self, k: int) -> int:
         return self._table.row(k)
+
+
+class _RecordedInputs:
+    """The inputs on the device, as `_Inputs` has them, where a file holds them: its values at all steps of the run."""
+
+    steady = False
+
+    def __init__(self, backend: Backend, steps: int, dtype: Any, B: np.ndarray, inputs: Inputs) -> None:
+        values = np.ascontiguousarray(inputs.at(np.arange(steps + inputs.ahead)).T.astype(dtype))
+        self._arrays = backend.array(values), backend.array(B.astype(dtype)), backend.zeros((ROWS, len(B)), dtype)
+        self._values, self._B, self.bias = (backend.view(a) for a in self._arrays)
+        kernel = backend.kernels("simsuite.solvers.linear.inputs.inputs").input_bias
+        self._multiply = backend.launcher(kernel, (len(B), ROWS), (min(len(B), 128), 1))
+
+    def prepare(self, step: int, n: int) -> None:
+        """Queue the evaluation for the n <= ROWS steps that begin at `step`."""
+        self._multiply(self._values, step, self._B, n, self.bias)
+
+    def row(self, k: int) -> int:
+        return k
 
 
 class LinearStepper:
@@ -93,7 +115,8 @@ class LinearStepper:
         self._views = [backend.view(a) for a in self._buffers]
         self._live = 0
         self._recorder = backend.recorder()
-        self._inputs = _Inputs(backend, steps, dtype, system.B, system.inputs)
+        kind = _RecordedInputs if system.inputs.recorded else _Inputs
+        self._inputs = kind(backend, steps, dtype, system.B, system.inputs)
         self._product, used = step_product(backend, system, dtype, columns, kernel)
         self.chosen: Mapping[str, str] = {"kernel": used}
         self._at_once = 1 if drawn else self._product.most_steps or ROWS
@@ -139,10 +162,11 @@ class LinearStepper:
         return {"state": self._buffers[self._live]}
 
 
-def device_bytes(system: LinearSystem, dtype: Any) -> int:
-    """The bytes that a LinearStepper allocates on its device for states of this precision."""
+def device_bytes(system: LinearSystem, dtype: Any, steps: int) -> int:
+    """The bytes that a LinearStepper allocates on its device for states of this precision and a run of `steps`."""
     (n, m), p = system.start.shape, system.inputs.width
     rows = ROWS + 1 if system.moves else 1
+    recorded = (steps + 1) * len(system.inputs.given) if system.inputs.recorded else 0
     q = 0 if system.noise is None else system.noise.G.shape[1]
-    entries = 2 * (n + q) * m + n * p + rows * (p + n) + output_entries(system.C, m)
+    entries = 2 * (n + q) * m + n * p + rows * (p + n) + recorded + output_entries(system.C, m)
     return step_bytes(system, dtype) + entries * np.dtype(dtype).itemsize

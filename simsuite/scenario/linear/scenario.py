@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -22,7 +22,8 @@ from simsuite.scenario.common import (
 )
 from simsuite.scenario.complex_numbers import RealOrComplex
 from simsuite.scenario.constants import Constants
-from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
+from simsuite.scenario.linear.analysis import AnalysisKeys, NamesOf
+from simsuite.scenario.linear.generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
 from simsuite.scenario.types import FileRef, NumberOrExpression, Title, mistake
 from simsuite.scenario.units import SECONDS, Unit
 from simsuite.words import counted
@@ -40,20 +41,11 @@ def _equal_rows(rows: list[list[Number]]) -> list[list[Number]]:
 Vector: TypeAlias = Annotated[list[RealOrComplex], Field(min_length=1)]
 Rows: TypeAlias = Annotated[list[Vector], Field(min_length=1), AfterValidator(_equal_rows)]
 RealVector: TypeAlias = Annotated[list[float], Field(min_length=1)]
-_NO_FILE = (
-    'inputs are numbers or expressions in t (s), no files; a few values in a row are written "where(t < 1, 0.2, '
-    'where(t < 2, 0.5, 0))", what repeats with `%`, as in "t % 24 < 1"'
-)
+_NO_FILE = 'a file holds all inputs, a column each: write input = {file = "u.csv"}, without brackets around it'
 _FEEDBACK = "inputs are numbers or expressions in t; what depends on the state belongs into A"
 _NO_STATE = tuple((name, _FEEDBACK) for name in ("x", "X", "u"))
 RealRows: TypeAlias = Annotated[list[RealVector], Field(min_length=1), AfterValidator(_equal_rows)]
 Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", notes=_NO_STATE, of_file=_NO_FILE)]
-
-
-def _no_file(inputs: object) -> object:
-    if isinstance(inputs, dict) and "file" in inputs:
-        raise mistake((), "is not read from a file", _NO_FILE)
-    return inputs
 
 
 class MatrixFile(FileRef):
@@ -70,16 +62,17 @@ def _called(**names: str) -> dict[str, str]:
     return {letter: f"here that is `{key}`" for letter, key in names.items()}
 
 
-_MATRICES = {"A": "matrix", "B": "input_matrix", "C": "output_matrix", "G": "noise_matrix", "u": "input"}
+_LETTERS = {"A": "matrix", "B": "input_matrix", "C": "output_matrix", "D": "feedthrough"}
+_MATRICES = {**_LETTERS, "G": "noise_matrix", "u": "input"}
 _START = "the initial state is `state` in [initial]"
-_NO_D = "an output has no direct part D u: what is stored is C X"
 
 
 class System(Section):
+    other_names: ClassVar[Mapping[str, str]] = _LETTERS
     expected_keys: ClassVar[Mapping[str, str]] = {
-        **_called(**_MATRICES, inputs="input", P="matrix", noise="noise_matrix"),
+        **_called(G="noise_matrix", u="input", inputs="input", P="matrix", noise="noise_matrix"),
+        **_called(direct="feedthrough", feedthrough_matrix="feedthrough", feed_through="feedthrough"),
         **dict.fromkeys(("x0", "X0", "initial_state"), _START),
-        **dict.fromkeys(("D", "feedthrough"), _NO_D),
         "transposed": "did you mean `transpose`?",
     }
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
@@ -97,31 +90,45 @@ class System(Section):
         description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
     )
     matrix: Rows | MatrixFile | Generated = Field(
-        description='A: rows of numbers, complex ones as "0.5-0.25j", {file = .npy, .csv, .mtx or .npz}, or '
-        "{generator = ..}; in 1/s if continuous"
+        description='A (`A = ..` says the same): rows of numbers, complex ones as "0.5-0.25j", {file = .npy, .csv, '
+        ".mtx or .npz}, or {generator = ..}; in 1/s if continuous"
     )
     transpose: bool = Field(
         False,
         description="whether `matrix` has the transpose of A, as Markov chains are often written: row i what leaves "
         "state i",
     )
-    input_matrix: Rows | FileRef | None = Field(None, description="B: one row a component, one column an input")
-    input: Annotated[list[Input], Field(min_length=1), BeforeValidator(_no_file)] | None = Field(
+    input_matrix: Rows | FileRef | None = Field(
+        None, description="B (`B = ..` says the same): one row a component, one column an input"
+    )
+    input: Annotated[list[Input], Field(min_length=1)] | FileRef | None = Field(
         None,
         description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings an "
-        "input_matrix of its own)",
+        'input_matrix of its own); or {file = "u.csv"}, with a header, a column of times in s, and a column an input',
     )
     hold: Literal["zero", "first"] = Field(
         "zero",
         description="what u is within a step of a continuous system: zero: constant, as at its beginning; first: a "
-        "straight line to its value at the end",
+        "straight line to its value at the end. Between the rows of a file u is held, or a straight line, likewise",
     )
     noise_matrix: RealRows | FileRef | None = Field(
         None,
         description="G: adds G w_k to every step, or G dW to dX (then in 1/sqrt(s)), w_k independent standard normal "
         "numbers for each state and column of G, from the seed in [run]",
     )
-    output_matrix: Rows | FileRef | None = Field(None, description="C: the frames hold C X instead of X")
+    output_matrix: Rows | FileRef | None = Field(
+        None, description="C (`C = ..` says the same): the frames hold C X instead of X"
+    )
+    feedthrough: Rows | FileRef | None = Field(
+        None,
+        description="D (`D = ..` says the same): the frames hold C X + D u, with u at the time of the frame; one "
+        "row an output, one column an input",
+    )
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The inputs that are written out; () if they are in a file."""
+        return tuple(self.input) if isinstance(self.input, list) else ()
 
     @model_validator(mode="after")
     def _check(self) -> System:
@@ -130,9 +137,14 @@ class System(Section):
         if self.input is not None and self.input_matrix is None:
             if not isinstance(self.matrix, RcLadder):
                 raise mistake(("input",), "there is no `input_matrix` that says where it acts", on_key=True)
-            if len(self.input) != 1:
+            if isinstance(self.input, list) and len(self.input) != 1:
                 message = f"has {len(self.input)} entries, but an rc_ladder has one voltage source"
                 raise mistake(("input",), message, "an `input_matrix` of your own may have more columns")
+        for needed in ("output_matrix", "input") if self.feedthrough is not None else ():
+            if getattr(self, needed) is None:
+                message = f"there is no `{needed}`, but `feedthrough` is D of the outputs C X + D u"
+                help = "of all states C is the identity" if needed == "output_matrix" else 'add input = ["sin(t)"]'
+                raise mistake(("feedthrough",), message, help, on_key=True)
         if self.hold == "first" and (self.kind == "discrete" or self.input is None):
             missing = "there is no `input`" if self.input is None else "a discrete system has nothing between its steps"
             raise mistake(("hold",), f"{missing} to draw a line through", "leave it out")
@@ -164,11 +176,12 @@ class UnitStates(Section):
 
 
 class Initial(Section):
-    expected_keys: ClassVar[Mapping[str, str]] = _called(x0="state", X0="state", x="state", X="state")
+    other_names: ClassVar[Mapping[str, str]] = {"x0": "state"}
+    expected_keys: ClassVar[Mapping[str, str]] = _called(X0="state", x="state", X="state")
 
     state: Vector | Rows | FileRef | RandomState | UnitStates = Field(
-        description="X at time 0: a vector, a matrix (one column a state of the batch), {file = ..}, "
-        '{random = "normal", batch = 4096}, or {unit = [0]}'
+        description="X at time 0 (`x0 = ..` says the same): a vector, a matrix (one column a state of the batch), "
+        '{file = ..}, {random = "normal", batch = 4096}, or {unit = [0]}'
     )
     copies: Count = Field(
         1, description="how often each state is in the batch: with noise, every copy goes its own way"
@@ -247,7 +260,7 @@ class LinearScenario(Section):
     expected_keys: ClassVar[Mapping[str, str]] = {
         **{letter: f"that is `{key}` in [system]" for letter, key in _MATRICES.items()},
         **dict.fromkeys(("x0", "X0"), "that is `state` in [initial]"),
-        "D": _NO_D,
+        **{key: f"that goes into [analysis]: {key} = true" for key in AnalysisKeys.model_fields},
     }
 
     solver: Literal["linear"] = Field(description="the equation: X ← A X + B u + G w, or dX = (A X + B u) dt + G dW")
@@ -257,6 +270,10 @@ class LinearScenario(Section):
     system: System = Field(description="the system's matrices and inputs")
     initial: Initial = Field(description="the state at time 0")
     time: Time = Field(description="how many steps, how long, and by what method")
+    names: NamesOf | None = Field(None, description="what states, inputs and outputs are called")
+    analysis: AnalysisKeys | None = Field(
+        None, description="what of control theory is computed of the system, besides what every run has"
+    )
     output: Output = Field(Output(), description="what is stored, where and when")
 
     @model_validator(mode="after")
@@ -266,7 +283,8 @@ class LinearScenario(Section):
             found.append(Mistake(("time",), "a continuous system needs `dt`", "add dt = 0.01 (s)", on_key=True))
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "a linear system has frames only", "use frames", on_key=True))
-        moving = [u for u in self.system.input or () if u.depends_on("t") and self.time.method == "spectral"]
+        found += self._of_analysis()
+        moving = [u for u in self.system.expressions if u.depends_on("t") and self.time.method == "spectral"]
         if self.time.method in ("power", "spectral") and (moving or self.system.noise_matrix is not None):
             new = f"the input {moving[0]} depends on time" if moving else "every step has noise of its own"
             what = "powers" if self.time.method == "power" else "modes"
@@ -276,6 +294,19 @@ class LinearScenario(Section):
         if found:
             raise FieldMistake(*found)
         return self
+
+    def _of_analysis(self) -> Iterator[Mistake]:
+        needed = {"bode", "step_response", "gramians", "margins"}
+        asked = [] if self.analysis is None else [key for key in self.analysis.asked if key in needed]
+        if asked and self.system.input is None:
+            message = f"`{asked[0]}` is about inputs, and the system has none"
+            help = "add input_matrix = .. and input = [0.0] to [system]"
+            yield Mistake(("analysis", asked[0]), message, help, on_key=True)
+        for part, key in (("input", "input"), ("output", "output_matrix")):
+            names = None if self.names is None else getattr(self.names, part)
+            if names is not None and getattr(self.system, key) is None:
+                message = f"the system has no `{key}`, so that there are no {part}s to name"
+                yield Mistake(("names", part), message, "leave it out", on_key=True)
 
     @property
     def random(self) -> bool:
