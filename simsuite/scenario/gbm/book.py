@@ -1,7 +1,8 @@
 """`book = "trades.csv"`: options in a table file, a row each, as if each were an [[option]] at the end of the scenario.
 
-The first line names the columns, which are the keys of [[option]]; a cell that is empty leaves its key out. Lists have
-their elements between semicolons. Numbers may be written as in a scenario: 0.25, 3 months, 1.1*K.
+The first line names the columns, which are the keys of [[option]]; a cell that is empty leaves its key out. Elements of
+lists stand between semicolons, or between commas in quotes. Numbers may be written as in a scenario: 0.25, 3 months,
+1.1*K.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from simsuite.words import counted
 
 MOST = 10_000  # options in a book
 _LISTS = {"assets", "weights", "past_fixings", "worst_of"}  # keys whose value is always a list
-_TEXTS = {"name", "style", "asset", "assets", "worst_of", "value"}  # keys whose value is a text, whatever it looks like
-_BOOLEANS = {"true": True, "false": False}
+_TEXTS = {"assets", "worst_of"}  # keys whose elements are texts, whatever they look like
+_BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
+_SINGLE = {"name", "style", "asset", "value"}  # keys that have one value, whatever stands in it
 
 
 def with_book(data: Table, base: Path) -> tuple[Table, Attached | None]:
@@ -108,9 +110,13 @@ def keys() -> list[str]:
 
 def _value(key: str, text: str) -> object:
     """The value of a cell, as a scenario file would give it."""
-    if ";" in text or key in _LISTS:
-        return [_one(key, part.strip()) for part in text.split(";")]
-    return _one(key, text.strip())
+    if key in _SINGLE:
+        return text.strip()
+    bare = text.strip().removeprefix("[").removesuffix("]")  # a list as in TOML is one, too
+    separator = ";" if ";" in bare else ","
+    if separator in bare or key in _LISTS or bare != text.strip():
+        return [_one(key, part.strip().strip("\"'")) for part in bare.split(separator)]
+    return _one(key, bare)
 
 
 def _one(key: str, text: str) -> object:

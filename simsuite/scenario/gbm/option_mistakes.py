@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from simsuite.errors import Mistake
 from simsuite.scenario.gbm.asset import Asset
@@ -11,6 +13,7 @@ from simsuite.scenario.gbm.option import Option
 from simsuite.scenario.gbm.time import Time
 from simsuite.words import counted
 
+_PARTS = 10_000  # the largest denominator of a maturity as a share of all time
 _DATES = {"fixings": "fixings", "dates": "monitoring dates", "exercise": "exercise dates"}
 
 
@@ -33,10 +36,18 @@ def _mistakes(option: Option, assets: Sequence[Asset], names: Sequence[str], tim
             message, help = wrong
             yield Mistake(("maturity",), message, help or "raise time.end: the last maturity is the end")
             return
-        time = time.until(option.maturity)
+    whole, time = time, time.until(option.maturity)
     for key, words in _DATES.items():
         count = getattr(option, key, None)
         if isinstance(count, int) and count > time.steps:
             message = f"{count} {words} do not fit on {counted(time.steps, 'time step')}"
-            yield Mistake((key,), message, "raise time.steps, best to a multiple")
+            yield Mistake((key,), message, _fitting(option, count, whole))
     yield from option.mistakes(assets, names, time)
+
+
+def _fitting(option: Option, count: int, whole: Time) -> str:
+    """How to have as many dates. whole: the time of the run."""
+    if option.maturity is None:
+        return "raise time.steps, best to a multiple"
+    share = Fraction(option.maturity / whole.end).limit_denominator(_PARTS)
+    return f"raise time.steps, best to a multiple of {count * share.denominator // math.gcd(count, share.numerator)}"

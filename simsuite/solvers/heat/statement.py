@@ -26,6 +26,7 @@ from simsuite.solvers.heat.grid.edges import (
     bad_conditions,
     make_edges,
 )
+from simsuite.solvers.heat.grid.faces import faces_of
 from simsuite.solvers.heat.grid.sampling import Sampler, distinct, once_if_alike
 from simsuite.solvers.heat.grid.single_moments import without_moments
 from simsuite.words import cell_in_words
@@ -60,9 +61,15 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     if not mistakes:
         coldest = absolute_zero(scenario, edges)
         mistakes += bad_conditions(edges, end, coldest, scenario.manufactured)
+        mistakes += _once(bad_conditions(faces_of(scenario), end, coldest))
         mistakes += too_cold(scenario, made, inside, coldest)
         mistakes += _bad_laws(scenario, made, looks)
     return made
+
+
+def _once(mistakes: Sequence[Mistake]) -> list[Mistake]:
+    """The first mistake at each place: an ambient temperature counts for h and for radiation."""
+    return list({mistake.path: mistake for mistake in reversed(mistakes)}.values())[::-1]
 
 
 def _initial(

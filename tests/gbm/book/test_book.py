@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from book_of_100 import TEXT, rows, table
 from gbm_problems import run
 
 from simsuite.backends.cpu import CpuBackend
+from simsuite.errors import ScenarioError
 from simsuite.scenario import load
 from simsuite.scenario.attached import cells_of
 from simsuite.scenario.gbm.book import keys
@@ -126,6 +129,38 @@ def test_cells_are_read_as_a_scenario_would_say_them(tmp_path):
     assert (asian.name, asian.fixings, asian.past_fixings, asian.greeks) == ("7", [0.25, 0.5, 0.75], [101], True)
     assert asian.maturity is None
     assert (expression.name, expression.value) == ('say "x"', "max(last(A), mean(A))")
+
+
+def test_lists_and_truth_are_read_as_people_write_them(tmp_path):
+    text = (
+        "style,payoff,strike,assets,fixings,greeks\n"
+        'asian,call,100,,"0.25, 0.5, 1",no\n'
+        'asian,call,100,,"[0.25, 0.5, 1]",yes\n'
+        "asian,call,100,,0.25;0.5;1,true\n"
+        "asian,call,100,,4,false\n"
+        'exchange,,,"A, B",,\n'
+        'exchange,,,"[""A"", ""B""]",,\n'
+        "exchange,,,A;B,,\n"
+    )
+    correlated = {
+        "market": {"rate": 0.05, "correlation": [[1.0, 0.0], [0.0, 1.0]]},
+        "asset": [{"name": name, "spot": 100.0, "volatility": 0.2} for name in "AB"],
+    }
+    options = with_rows(tmp_path, text, **correlated).model.option
+    assert [option.fixings for option in options[:4]] == [[0.25, 0.5, 1.0]] * 3 + [4]
+    assert [option.greeks for option in options[:4]] == [False, True, True, False]
+    assert [option.assets for option in options[4:]] == [["A", "B"]] * 3
+
+
+def test_the_steps_that_are_proposed_for_dates_do():
+    """Up to a maturity there are but a part of the steps."""
+    given = SMALL | {"option": [VANILLA | {"style": "american", "exercise": 60, "maturity": 0.75}]}
+    with pytest.raises(ScenarioError) as caught:
+        load_table(given, Path("x.toml"))
+    (mistake,) = caught.value.mistakes
+    proposed = int(str(mistake.help).rpartition(" ")[2])
+    assert proposed == 80
+    load_table(given | {"time": {"end": 1.0, "steps": proposed}}, Path("x.toml"))
 
 
 def test_a_resolved_scenario_holds_the_options_and_not_the_book(tmp_path):

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import simsuite
+from simsuite.errors import ScenarioError
 from simsuite.expressions import Expression
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatScenario
@@ -242,3 +243,39 @@ def test_watts_in_held_cells_are_told_to_be_lost(tmp_path: Path) -> None:
     told = "50 % of the watts of the source source1 are lost: 8 of its 16 cells"
     assert any(told in text for text in found.summary["warnings"])
     assert found.results["energy"]["source"] == pytest.approx(40.0, rel=1e-12)
+
+
+FACES = {
+    "grid": {"nx": 10, "ny": 40, "lx": 0.1, "ly": 0.1, "thickness": 0.002},
+    "material": STEEL,
+    "initial": {"temperature": 300.0},
+    "time": {"end": 600.0},
+}
+
+
+@pytest.mark.parametrize(
+    ("surface", "words"),
+    [
+        ({"emissivity": 0.8, "ambient": -20.0}, "`ambient` must not be below absolute zero, 0 K, but is -20"),
+        ({"emissivity": 0.8, "ambient": "300 - 400*(t > 100)"}, "but is -100 at x = 0.005 m, y = 0.00125 m, t = 100 s"),
+        ({"h": "20 - 30*(t > 5)", "ambient": 350.0}, "`h` must not be negative, but is -10"),
+        ({"h": "-5 + 0*x", "ambient": 350.0}, "`h` must not be negative, but is -5"),
+        ({"h": "1 - 11*x", "ambient": 350.0}, "`h` must not be negative"),
+        ({"emissivity": "0.5 + 0.2*t", "ambient": 300.0}, "`emissivity` must be from 0 to 1"),
+        ({"h": 5.0, "ambient": "300 + log(5 - t)"}, "`ambient` is not finite: it is nan"),
+        ({"h": "1/(x - 0.005)", "ambient": 300.0}, "is not finite"),
+    ],
+)
+def test_faces_are_checked_as_edges_are(surface: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        run(tmp_path, FACES | {"surface": surface})
+    assert words in str(caught.value)
+    assert len(caught.value.mistakes) == 1
+
+
+def test_radiating_faces_need_kelvin(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    surface = {"emissivity": 0.5, "ambient": 300.0}
+    with pytest.raises(ScenarioError, match="must not be below absolute zero, 0 K, but is -30"):
+        run(tmp_path, FACES | {"surface": surface, "initial": {"temperature": -30.0}})
+    run(tmp_path, FACES | {"surface": {"h": 5.0, "ambient": -20.0}})
+    assert "surface.ambient = -20 K is below absolute zero" in caplog.text

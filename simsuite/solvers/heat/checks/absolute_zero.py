@@ -1,5 +1,5 @@
 """Mistakes and warnings about temperatures below absolute zero. It is known which temperature that is only where the
-unit is °C, and where edges radiate, for which temperatures must be in K."""
+unit is °C, and where edges or faces radiate, for which temperatures must be in K."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.checks.not_finite import why_undefined
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, KELVIN, TEMPERATURE, Edges, Piece, below, first_time
+from simsuite.solvers.heat.grid.faces import faces_of
 from simsuite.words import cell_in_words
 
 _CELSIUS = -273.15
@@ -38,7 +39,12 @@ def absolute_zero(scenario: HeatScenario, edges: Edges) -> float:
     when a number is added to all temperatures, and those in K may be differences."""
     if scenario.units == "degC":
         return _CELSIUS
-    return 0.0 if edges.radiates else -math.inf
+    return 0.0 if _radiates(scenario, edges) else -math.inf
+
+
+def _radiates(scenario: HeatScenario, edges: Edges) -> bool:
+    """Whether an edge or the faces radiate, for which temperatures must be in K."""
+    return edges.radiates or (scenario.surface is not None and scenario.surface.emissivity is not None)
 
 
 def too_cold(scenario: HeatScenario, made: Discretisation, inside: list[np.ndarray], coldest: float) -> list[Mistake]:
@@ -166,7 +172,7 @@ def fallen_below(scenario: HeatScenario, made: Discretisation, results: Mapping[
 
 def _unit_is_known(scenario: HeatScenario, made: Discretisation) -> bool:
     """Whether the unit of the temperatures is known. A manufactured solution needs no unit."""
-    return "units" in scenario.model_fields_set or made.edges.radiates or scenario.manufactured
+    return "units" in scenario.model_fields_set or _radiates(scenario, made.edges) or scenario.manufactured
 
 
 class _Given(NamedTuple):
@@ -188,8 +194,8 @@ def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[_Given]:
     held, T0 = np.broadcast_to(made.held, made.T0.shape), made.T0
     if not held.all():
         yield _words(("initial", "temperature"), scenario.initial.temperature, T0[~held], unit)
-    t = np.array(made.edges.looks(scenario.time.end or 0.0))[:, None]
-    for piece in made.edges.pieces:
+    end, faces = scenario.time.end or 0.0, faces_of(scenario)
+    for t, piece in ((np.array(of.looks(end))[:, None], piece) for of in (made.edges, faces) for piece in of.pieces):
         key, f = ("value", piece.first) if piece.kind == TEMPERATURE else ("ambient", piece.second)
         if piece.kind in (TEMPERATURE, CONVECTION):
             values = np.broadcast_to(f(x=piece.x, y=piece.y, t=t), (len(t), len(piece.x)))
@@ -220,8 +226,9 @@ def gone_below(scenario: HeatScenario, made: Discretisation, lowest: float, high
     coldest = absolute_zero(scenario, made.edges)
     if lowest >= coldest - _ROUNDING * abs(highest - coldest):
         return None
-    unit = ", and that all temperatures are in K, not in °C" if made.edges.radiates else ""
-    why = "radiation has no meaning below 0 K" if made.edges.radiates else f"nothing is colder than {coldest:g} °C"
+    radiates = _radiates(scenario, made.edges)
+    unit = ", and that all temperatures are in K, not in °C" if radiates else ""
+    why = "radiation has no meaning below 0 K" if radiates else f"nothing is colder than {coldest:g} °C"
     on = "" if scenario.time.steady else " from here on"
     return (
         f"the temperature falls to {lowest:.4g} {scenario.degrees}: {why}, so neither temperatures nor energies are "

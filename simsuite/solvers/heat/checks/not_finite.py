@@ -18,6 +18,7 @@ from simsuite.expressions.undefined import undefined
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, RADIATION, Piece
+from simsuite.solvers.heat.grid.faces import faces_of
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.schedule import frame_times
 from simsuite.words import cell_in_words
@@ -169,22 +170,25 @@ def _first(data: _Data, good: float, bad: float) -> float:
 
 
 def _edges(scenario: HeatScenario, made: Discretisation, stride: int) -> Iterator[_Data]:
-    for piece in made.edges.pieces:
+    for piece in (*made.edges.pieces, *faces_of(scenario).pieces):
         keys = ("h" if piece.kind == CONVECTION else "emissivity", "ambient")
         if piece.kind not in (CONVECTION, RADIATION):
             keys = ("value", "")
         x, y = piece.x[::stride], piece.y[::stride]
         for key, f in zip(keys, (piece.first, piece.second)):
             if f.names:
-                name, free = f"`{key}` of the {piece.path[1]} edge", np.ones(x.shape, bool)
-                help = _TOO_COLD.format(piece.path[1]) if scenario.manufactured and piece.kind == RADIATION else ""
+                at_edge = len(piece.path) > 1
+                where = f"the {piece.path[1]} edge" if at_edge else "the faces"
+                name, free = f"`{key}` of {where}", np.ones(x.shape, bool)
+                derived = scenario.manufactured and piece.kind == RADIATION and at_edge
+                help = _TOO_COLD.format(piece.path[1]) if derived else ""
                 yield _Data(_path(scenario, piece, key), name, f, x, y, free, help=help)
 
 
 def _path(scenario: HeatScenario, piece: Piece, key: str) -> Path:
     """The place in the scenario of a key of an edge's condition; data that follow from a manufactured solution have no
     place of their own."""
-    derived = scenario.manufactured and key in ("value", "ambient")
+    derived = scenario.manufactured and key in ("value", "ambient") and piece.path[0] == "boundary"
     return ("reference", "temperature") if derived else (*piece.path, key)
 
 
