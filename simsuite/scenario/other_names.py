@@ -6,7 +6,8 @@ point at what is written. Where a table has both, the other name is left as it i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pydantic import BaseModel
@@ -63,9 +64,12 @@ def key_of(model: type[BaseModel], parts: tuple[str, ...]) -> tuple[str, ...]:
     return parts
 
 
-def _names(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
+@functools.cache
+def _names(model: type[BaseModel]) -> tuple[tuple[str, str, str], ...]:
     """The sections that have keys with other names: the section, such a name, and its key."""
-    for section in fields_of(model):
-        for table in candidates(model, (section,)):
-            for other, key in getattr(table, "other_names", {}).items():
-                yield section, other, key
+    return tuple(
+        (section, other, key)
+        for section in fields_of(model)
+        for table in candidates(model, (section,))
+        for other, key in getattr(table, "other_names", {}).items()
+    )
