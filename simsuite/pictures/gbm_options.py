@@ -65,8 +65,9 @@ def _underlying(run: Recording, option: object) -> str:
         return str(option.value)
     if hasattr(option, "assets"):
         return " against ".join(shortened(name, 16) for name in option.assets)
-    if getattr(option, "worst_of", None):
-        return "the worst of " + ", ".join(shortened(name, 16) for name in getattr(option, "worst_of", []))
+    if hasattr(option, "worst_of"):
+        named = [shortened(name, 16) for name in option.worst_of or ["all assets"]]
+        return named[0] if option.worst_of and len(named) == 1 else f"the worst of {', '.join(named)}"
     if not hasattr(option, "asset"):
         return "all assets"
     return shortened(option.asset or run.scenario.asset_names[0], 16)
