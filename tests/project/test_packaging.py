@@ -23,7 +23,8 @@ NOT_SHIPPED = {".gitignore", ".ci/run"}
 GENERATED = re.compile(r"PKG-INFO|setup\.cfg|simsuite\.egg-info/.*")
 
 
-SOMETIMES = {"xarray", "h5netcdf", "sympy", "mpmath", "pycuda"}  # packages that only some commands need
+# packages that only some commands need
+SOMETIMES = {"xarray", "h5netcdf", "pandas", "zarr", "pyarrow", "vtk", "sympy", "mpmath", "pycuda"}
 WITHOUT = """
 import sys
 sys.modules.update(dict.fromkeys({packages!r}))
@@ -163,7 +164,8 @@ def named(node: ast.AST, module: str) -> list[str]:
 def required(module: str) -> str:
     """The name under which the distribution with a module is declared, without the CUDA version that some end with."""
     top, _, rest = module.partition(".")
-    distribution = {"cuda": f"cuda-{rest.partition('.')[0]}", "cupy_backends": "cupy", "PIL": "pillow"}.get(top, top)
+    others = {"cupy_backends": "cupy", "PIL": "pillow", "vtkmodules": "vtk"}
+    distribution = f"cuda-{rest.partition('.')[0]}" if top == "cuda" else others.get(top, top)
     return distribution.replace("_", "-")
 
 
