@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from simsuite.errors import PackageMissing, UsageError
 
 if TYPE_CHECKING:
+    import pandas
+
     from simsuite.exporting.contents import Contents
     from simsuite.exporting.placing import Write
 
@@ -60,6 +62,25 @@ def export(
                 )
             files = {where.name: next(iter(files.values()))}
         return place(where.parent if named else where, files, force)
+
+
+def frame(directory: Path, name: str | None, who: str) -> pandas.DataFrame:
+    """A table of the run in `directory` for pandas, the main one by default. who: what needs pandas.
+
+    Raises UsageError where there is no such table, or no run; PackageMissing where pandas is not installed;
+    SimsuiteError where the results are damaged."""
+    PackageMissing.unless(("pandas",), "export", who)
+    from simsuite.exporting.contents import Contents
+    from simsuite.exporting.frames import data_frame
+    from simsuite.exporting.tables import tables_of
+    from simsuite.io.reading import reading
+    from simsuite.words import meant
+
+    with reading(directory / "results.h5") as file:
+        tables = tables_of(Contents(directory, file))
+        if name is not None and name not in tables:
+            raise UsageError(f"there is no table {name!r} in {directory}: {meant(name, list(tables))}")
+        return data_frame(tables[name or next(iter(tables))])
 
 
 def _files(contents: Contents, to: str, what: Sequence[str] | None, name: str) -> Mapping[str, Write]:

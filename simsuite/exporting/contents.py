@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.digests import FIXED, GROUP, coordinate_of
 from simsuite.io.layout import as_text
 from simsuite.io.reading import DAMAGED, committed_rows, unreadable
+from simsuite.words import meant
 
 # attributes that HDF5 and netCDF keep to themselves, and those of NeXus, which are for viewers of HDF5
 _OF_THE_FORMAT = ("DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", "NX_class", "signal", "axes")
@@ -92,25 +92,18 @@ class Contents:
         the variables of each. Coordinates are not among them unless they are named.
 
         Raises UsageError for names that are unknown, with those that they are like."""
-        coordinates = {found.name for v in self.variables.values() for d in v.dims if (found := self.coordinate(d))}
+        coordinates = {at.name for v in self.variables.values() for dim in v.dims if (at := self.coordinate(dim))}
         if what is None:
             return [name for name in self.variables if name not in coordinates]
         found: dict[str, None] = {}
         for name in what:
             if name not in tables and name not in self.variables:
-                raise UsageError(self._unknown(name, tables))
+                said = meant(name, [*tables, *self.variables])
+                raise UsageError(f"there is no table or variable {name!r} in {self.directory}: {said}")
             found |= dict.fromkeys([name] if name in self.variables else tables[name])
         if not found:
             raise UsageError("nothing is named that could be exported")
         return list(found)
-
-    def _unknown(self, name: str, tables: Collection[str]) -> str:
-        known = [*tables, *self.variables]
-        close = difflib.get_close_matches(name.lower(), {each.lower() for each in known}, 1)
-        meant = next((each for each in known if close and each.lower() == close[0]), None)
-        there = f"there are the tables {', '.join(tables)} and the variables {', '.join(self.variables)}"
-        said = f"did you mean {meant}? " if meant else ""
-        return f"there is no table or variable {name!r} in {self.directory}\n  = help: {said}{there}"
 
     def _stored(self, name: str, item: h5py.Dataset) -> Stored:
         attached = [axis[0].name.rpartition("/")[2] if len(axis) else "" for axis in item.dims]

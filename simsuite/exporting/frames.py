@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simsuite.errors import PackageMissing
 from simsuite.exporting.tables import Table
 
 if TYPE_CHECKING:
     import pandas
 
 
-def data_frame(table: Table, who: str) -> pandas.DataFrame:
-    """The table as a frame, with the headers of .csv files as columns; `attrs["units"]` has the unit of each column.
-
-    who: what needs pandas. Raises PackageMissing where that is not installed."""
-    PackageMissing.unless(("pandas",), "export", who)
+def data_frame(table: Table) -> pandas.DataFrame:
+    """The table as a frame, with the headers of .csv files as columns; `attrs["units"]` has the unit of each
+    column."""
     import pandas
 
     columns = table.columns()

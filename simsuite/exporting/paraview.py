@@ -29,8 +29,9 @@ class Plate:
             raise UsageError(f"the run in {contents.directory} has no frames yet")
         self._x, self._y = (contents.variables[name].read() for name in "xy")
         group = contents.file["VTKHDF"].attrs
-        self._spacing = tuple(map(float, group["Spacing"]))
-        self._origin = tuple(float(at - width / 2) for at, width in zip(group["Origin"], self._spacing))[:2]
+        self._spacing = list(map(float, group["Spacing"]))
+        self._origin = [float(at - width / 2) for at, width in zip(group["Origin"], self._spacing)]
+        self._origin[2] = 0.0
 
     def names(self, name: str) -> list[str]:
         """The names of the image files, in the order of the frames."""
@@ -47,8 +48,8 @@ class Plate:
 
         image = vtkImageData()
         image.SetDimensions(len(self._x) + 1, len(self._y) + 1, 1)
-        image.SetOrigin(*self._origin, 0.0)
-        image.SetSpacing(*self._spacing)
+        image.SetOrigin(self._origin)
+        image.SetSpacing(self._spacing)
         for field in self._fields:
             array = numpy_to_vtk(field.read(slice(frame, frame + 1)).ravel(), deep=True)
             array.SetName(field.name)

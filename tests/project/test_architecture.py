@@ -24,7 +24,8 @@ BASE = {"core", "errors"}
 ALLOWED = {
     "__init__": {"api", "errors", "simulation", "version"},
     "__main__": {"cli"},
-    "api": {"assembly", "core", "errors", "execution", "io", "scenario", "simulation", "stopping", "sweeps"},
+    "api": BASE
+    | {"assembly", "execution", "exporting", "io", "notebooks", "scenario", "simulation", "stopping", "sweeps"},
     "backends": BASE | {"words"},
     "bench": BASE
     | {
@@ -48,7 +49,7 @@ ALLOWED = {
     "run_warnings": {"capabilities", "core", "io"},
     "elementary_functions": set(),
     "errors": set(),
-    "exporting": BASE | {"io"},
+    "exporting": BASE | {"io", "words"},
     "expressions": set(),
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
@@ -80,9 +81,10 @@ ALLOWED = {
     | {"words"},
     "inspection": BASE | {"io", "progress"},
     "profiling": {"capabilities", "core"},
-    "progress": BASE | {"capabilities", "io"},
+    "notebooks": BASE | {"pictures", "progress", "sweeps", "words"},
+    "progress": BASE | {"capabilities", "io", "words"},
     "words": set(),
-    "simulation": BASE | {"words", "assembly", "capabilities", "scenario"},
+    "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
     "parallel_for": set(),
     "sobol": {"elementary_functions", "libraries", "rng"},
     "solvers": BASE
@@ -117,6 +119,7 @@ LIBRARIES = {  # and which parts may import these
     "pyarrow": {"exporting"},
     "zarr": {"exporting"},
     "vtkmodules": {"exporting"},
+    "IPython": {"notebooks"},
     "matplotlib": {"pictures"},
     "typer": {"cli"},
     "rich": {"cli"},
