@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -69,6 +70,8 @@ class Plate:
             written, code = writer.Write(), writer.GetErrorCode()
         finally:
             vtkObject.SetGlobalWarningDisplay(shown)
+        if code == vtkErrorCode.OutOfDiskSpaceError:
+            code = errno.ENOSPC
         if not written or code:
             raise OSError(code, vtkErrorCode.GetStringFromErrorCode(code))
 
