@@ -22,7 +22,8 @@ PLATE = {
     "grid": {"nx": 6, "ny": 4},
     "material": {"diffusivity": 1.0},
     "initial": {"temperature": "x*y"},
-    "time": {"end": 0.01},
+    "boundary": {"left": {"kind": "temperature", "value": "sin(30*t)"}},
+    "time": {"end": 0.05},
     "probe": [{"name": "<b>&ü", "x": 0.5, "y": 0.5}],
     "output": {"frames": 2},
 }
@@ -92,7 +93,7 @@ def test_a_run_is_a_table_with_its_picture(tmp_path: Path) -> None:
     rows = rows_of(page)
     assert rows["status"] == "complete"
     assert rows["device"].startswith("cpu (")
-    assert (rows["steps"], rows["time"]) == (str(run.summary["steps"]), "0.01 s")
+    assert (rows["steps"], rows["time"]) == (str(run.summary["steps"]), "0.05 s")
     assert rows["directory"] == str(tmp_path / "<run>\\x1b")
     assert rows["max"] == f"{run.results['max']:.6g} K"
     assert rows["probes.<b>&ü"] == f"{run.results['probes']['<b>&ü']:.6g} K"
