@@ -83,7 +83,8 @@ class Run:
         default: `export` in the directory of the run. what: names of variables or tables. force: replace what is there.
 
         Raises UsageError for formats and names that are unknown and where files are there already, PackageMissing for
-        packages that come with `simsuite[export]`, and DiskError where the disk fails; what was there before stays."""
+        packages that come with `simsuite[export]` or `[vtk]`, and DiskError where the disk fails; what was there before
+        stays."""
         from simsuite.exporting import export
 
         with _python_words():

@@ -17,7 +17,7 @@ BACKENDS = ("cpu", "cudasim", "cuda")
 CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")  # CuPy's distributions, of which one should be installed
 _STATES = {OK: "ok", NOT: "missing", BAD: "broken"}
 _PACKAGES = ("numpy", "scipy", "numba", "h5py", "xarray", "matplotlib")
-_EXPORT_PACKAGES = ("h5netcdf", "pandas", "pyarrow", "zarr", "vtk")  # of the extra `export`
+_EXPORT_PACKAGES = ("h5netcdf", "pandas", "pyarrow", "zarr", "vtk")  # of the extras `export` and `vtk`
 _GPU_PACKAGES = ("numba-cuda", "cuda-bindings", "cuda-core", "pycuda")
 _ADDING_ONE = 'extern "C" __global__ void add_one(double *x) { x[threadIdx.x] += 1.0; }'
 

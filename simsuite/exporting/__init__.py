@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from simsuite.exporting.placing import Write
 
 SUFFIXES = {"csv": ".csv", "netcdf": ".nc", "zarr": ".zarr", "vtk": ".pvd", "parquet": ".parquet"}
-_NEEDS = {
-    "csv": (),
-    "netcdf": ("h5netcdf",),
-    "zarr": ("xarray", "zarr"),
-    "vtk": ("vtk",),
-    "parquet": ("pyarrow",),
+_NEEDS = {  # packages, and the extra of simsuite that they come with
+    "csv": ((), ""),
+    "netcdf": (("h5netcdf",), "export"),
+    "zarr": (("xarray", "zarr"), "export"),
+    "vtk": (("vtk",), "vtk"),
+    "parquet": (("pyarrow",), "export"),
 }
 
 
@@ -49,7 +49,7 @@ def export(
 
     if to not in SUFFIXES:
         raise UsageError(f"cannot export to {to!r}: the formats are {', '.join(SUFFIXES)}")
-    PackageMissing.unless(_NEEDS[to], "export", f"{who} to {to}")
+    PackageMissing.unless(*_NEEDS[to], f"{who} to {to}")
     with reading(directory / "results.h5") as file:
         contents = Contents(directory, file)
         where = directory / "export" if output is None else output

@@ -139,7 +139,8 @@ def test_a_package_that_is_missing_is_named(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: real("json" if name != package else "no_such_package"))
     done = call(capsys, "export", run.directory, "--to", form)
     assert done.returncode == 1
-    said = f"to {form} needs {package}, which is not installed: pip install 'simsuite[export]'"
+    extra = "vtk" if form == "vtk" else "export"
+    said = f"to {form} needs {package}, which is not installed: pip install 'simsuite[{extra}]'"
     assert f"export {said}" in done.stderr
     with pytest.raises(simsuite.SimsuiteError) as caught:
         run.export(form)
