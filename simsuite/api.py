@@ -17,6 +17,7 @@ from simsuite.core import JsonObject, Problem
 from simsuite.errors import Advice, PackageMissing, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
+from simsuite.notebooks.line import for_notebooks
 from simsuite.scenario import Scenario, load_table, settings
 from simsuite.scenario import load as load_scenario
 from simsuite.simulation import Simulation
@@ -26,6 +27,7 @@ from simsuite.sweeps.plan import MOST_VALUES, Axis, make_plan, parse_axis
 from simsuite.sweeps.sweep import Sweep as Sweeping
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 _LOG = logging.getLogger("simsuite")
@@ -58,6 +60,42 @@ class Run:
         Raises PackageMissing where xarray is not installed: it comes with `simsuite[xarray]`."""
         return _opened(self.directory / "results.h5", "run.dataset")
 
+    def table(self, name: str | None = None) -> pandas.DataFrame:
+        """A table of the results, as far as the run got: as `simsuite export --to csv` writes it, headers and all.
+
+        name: which; default: the main one, of what was sampled over time (heat), of the options, or of the assets over
+        time where there are none (gbm), of the states over time (linear). `attrs["units"]` of the frame has the unit
+        of each column, "" where it has none.
+
+        Raises UsageError where there is no such table, and PackageMissing where pandas is not installed: it comes with
+        `simsuite[export]`."""
+        from simsuite.exporting import frame
+
+        with _python_words():
+            return frame(self.directory, name, "run.table()")
+
+    def export(
+        self, to: str, output: Path | str | None = None, what: Sequence[str] | None = None, force: bool = False
+    ) -> list[Path]:
+        """Write the results for other programs, as `simsuite export` does; returns the files.
+
+        to: "csv", "netcdf", "zarr", "vtk" or "parquet". output: a directory, or a file's name where there is only one;
+        default: `export` in the directory of the run. what: names of variables or tables. force: replace what is there.
+
+        Raises UsageError for formats and names that are unknown and where files are there already, PackageMissing for
+        packages that come with `simsuite[export]` or `[vtk]`, and DiskError where the disk fails; what was there before
+        stays."""
+        from simsuite.exporting import export
+
+        with _python_words():
+            names = [what] if isinstance(what, str) else what
+            return export(self.directory, to, None if output is None else Path(output), names, force, "run.export")
+
+    def _repr_html_(self) -> str:
+        from simsuite.notebooks.page import run_html
+
+        return run_html(self.directory, self.summary)
+
 
 def run(
     path: Path | str | Mapping[str, object],
@@ -77,7 +115,7 @@ def run(
 
     On SIGINT, SIGTERM, SIGHUP and others that end a process a checkpoint is written first; then the signal takes its
     ordinary course, which for Ctrl-C is a KeyboardInterrupt. The same call continues the run. Messages, such as why a
-    run is on the CPU, go to the logger "simsuite".
+    run is on the CPU, go to the logger "simsuite"; in a notebook a line shows how far the run is.
 
     Raises ScenarioError for mistakes in the scenario, UsageError when the directory holds another one's run or is in
     use, DeviceError when there is no such device or too little memory, NumericalFailure for NaN or Inf, and
@@ -87,7 +125,7 @@ def run(
         scenario = _load(path, set, device, directory, True)
         where = default_directory(scenario)
         with Stopping(max_minutes) as stopping:
-            summary = Execution(scenario, RunDirectory(where), _Logger(), stopping, fresh).run()
+            summary = Execution(scenario, RunDirectory(where), for_notebooks(_Logger()), stopping, fresh).run()
     if stopping.signal is not None:
         signal.raise_signal(stopping.signal)
     return Run(where, summary)

@@ -14,6 +14,7 @@ from simsuite.capabilities import Adaptive, Denominated, Stalling, taken
 from simsuite.core import Backend, Problem, Stepper
 from simsuite.errors import Advice
 from simsuite.io.directory import RunDirectory
+from simsuite.words import duration, measured, with_prefix
 
 SETTLING = 0.05  # where steps control their error, the rate is known after this share of the run's work
 PAUSE, SLOWER = (
@@ -162,6 +163,17 @@ def meter_for(problem: Problem, step: int, effort: Callable[[], float] | None = 
         return problem.position(step)[1] / problem.position(end)[1]
 
     return Meter(problem.work, step, end, effort=effort, least=least, foretold=problem.adaptive, time=time)
+
+
+def line_of(problem: Problem, meter: Meter, step: int) -> str:
+    """How far a run is, at which rate it goes and how long it will still take, in a line."""
+    unit = problem.layout.series[0].coordinate.attrs.get("units", "")
+    left = meter.seconds_left
+    rest = f"{'?' if left is None else duration(left)} left"
+    if meter.endless:
+        rest = "steps keep shrinking, the end is out of reach"
+    at = f"t = {measured(f'{problem.position(step)[1]:.4g}', unit)} of {problem.position(problem.clock.end)[1]:.4g}"
+    return f"{at}, {rest}" if problem.adaptive else f"{at}, {with_prefix(meter.rate, problem.rate_unit)}, {rest}"
 
 
 class LiveProgress:

@@ -11,8 +11,9 @@ import numpy as np
 from simsuite.assembly import device_of, make_backend, make_problem
 from simsuite.capabilities import Adaptive, taken, threads_for
 from simsuite.core import Snapshot
+from simsuite.progress import units as results_units
 from simsuite.scenario import Scenario
-from simsuite.words import counted
+from simsuite.words import counted, measured
 
 
 class Simulation:
@@ -88,3 +89,16 @@ class Simulation:
         """Everything that evolves, copied to the host."""
         with self._stepper.snapshot() as held:
             return Snapshot(held.step, {name: np.array(a) for name, a in held.arrays.items()})
+
+    def _repr_html_(self) -> str:
+        from simsuite.notebooks.page import simulation_html
+
+        units = results_units(self.problem)
+        end = f"{self.problem.position(self.problem.clock.end)[1]:.6g}"
+        precision = str(self.scenario.model.run.precision)
+        rows = [
+            ("device", f"{self.backend.name} ({self.backend.device_name}), {precision}"),
+            ("steps", str(self.step)),
+            ("time", f"{self.time:.6g} of {measured(end, units.get('time', ''))}"),
+        ]
+        return simulation_html(self.problem.solver, rows, self.results(), units, self.state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
@@ -112,3 +113,10 @@ def end_in_words(summary: Mapping[str, Any]) -> str:
     at = f"{steps}, t = {measured(format(summary['time'], '.9g'), unit)}"
     taken = methods_taken(summary)
     return f"{at}, all steps by {taken[0]}" if len(taken) == 1 else at
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """What may have been meant by an unknown name, and all that is known."""
+    by_lower = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(name.lower(), by_lower, 1)
+    return (f"did you mean {by_lower[close[0]]}? " if close else "") + f"there are {', '.join(known)}"

@@ -17,6 +17,7 @@ BACKENDS = ("cpu", "cudasim", "cuda")
 CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")  # CuPy's distributions, of which one should be installed
 _STATES = {OK: "ok", NOT: "missing", BAD: "broken"}
 _PACKAGES = ("numpy", "scipy", "numba", "h5py", "xarray", "matplotlib")
+_EXPORT_PACKAGES = ("h5netcdf", "pandas", "pyarrow", "zarr", "vtk")  # of the extras `export` and `vtk`
 _GPU_PACKAGES = ("numba-cuda", "cuda-bindings", "cuda-core", "pycuda")
 _ADDING_ONE = 'extern "C" __global__ void add_one(double *x) { x[threadIdx.x] += 1.0; }'
 
@@ -27,10 +28,10 @@ def doctor(as_json: Json = False) -> None:
 
     cupy = [name for name in CUPY if _version(name)] or ["cupy"]
     gpu = (*cupy, *_GPU_PACKAGES)
-    system, packages = platform.platform(), {name: _version(name) for name in (*_PACKAGES, *gpu)}
+    system, packages = platform.platform(), {name: _version(name) for name in (*_PACKAGES, *_EXPORT_PACKAGES, *gpu)}
     if not as_json:
         print(f"simsuite {VERSION}, Python {platform.python_version()} on {system}")
-        for title, names in (("packages", _PACKAGES), ("GPU", gpu)):
+        for title, names in (("packages", _PACKAGES), ("export", _EXPORT_PACKAGES), ("GPU", gpu)):
             print(f"{title:<10} " + ", ".join(f"{name} {packages[name] or '-'}" for name in names))
         print("driver     " + _driver())
         print("memory     " + _memory())

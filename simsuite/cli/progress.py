@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simsuite.cli.console import say
 from simsuite.cli.streams import give_up_stderr
 from simsuite.cli.summary import short_stepper
-from simsuite.words import about, duration, measured, printable, steps_in_words, with_prefix
+from simsuite.words import about, measured, printable, steps_in_words
 
 if TYPE_CHECKING:
     from simsuite.core import Problem
@@ -60,15 +60,10 @@ class _Progress:
             self.show(step)
 
     def line(self, step: int) -> str:
-        p = self._problem
-        assert p is not None
-        unit = p.layout.series[0].coordinate.attrs.get("units", "")
-        left = self._meter.seconds_left
-        rest = f"{'?' if left is None else duration(left)} left"
-        if self._meter.endless:
-            rest = "steps keep shrinking, the end is out of reach"
-        at = f"t = {measured(f'{p.position(step)[1]:.4g}', unit)} of {p.position(p.clock.end)[1]:.4g}"
-        return f"{at}, {rest}" if p.adaptive else f"{at}, {with_prefix(self._meter.rate, p.rate_unit)}, {rest}"
+        from simsuite.progress import line_of
+
+        assert self._problem is not None
+        return line_of(self._problem, self._meter, step)
 
     def show(self, step: int) -> None:
         raise NotImplementedError

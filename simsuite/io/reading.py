@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
+import numpy as np
 
 from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.disk import require_whole
@@ -58,6 +59,13 @@ def reading(path: Path) -> Iterator[h5py.File]:
             yield file
         except (*DAMAGED, RecursionError) as error:
             raise unreadable(path, error) from error
+
+
+def committed_rows(file: h5py.File, coordinate: str) -> int:
+    """How many rows of a series are complete: a row's coordinate is written last, and is NaN before."""
+    times = file[coordinate][...] if coordinate in file else np.empty(0)
+    unset = np.flatnonzero(np.isnan(times))
+    return int(unset[0]) if unset.size else len(times)
 
 
 def _opened_whole(path: Path) -> h5py.File:

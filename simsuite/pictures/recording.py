@@ -15,6 +15,7 @@ import numpy as np
 from simsuite.errors import SimsuiteError
 from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
+from simsuite.io.reading import committed_rows
 from simsuite.scenario.load import stored_model
 
 _SLAB_BYTES = 1 << 25
@@ -77,9 +78,7 @@ class Recording:
 
     def committed(self, coordinate: str) -> int:
         """How many rows of a series are complete: a row's coordinate is written last."""
-        times = self.file[coordinate][...] if coordinate in self.file else np.empty(0)
-        unset = np.flatnonzero(np.isnan(times))
-        return int(unset[0]) if unset.size else len(times)
+        return committed_rows(self.file, coordinate)
 
     @cached_property
     def frames(self) -> int:

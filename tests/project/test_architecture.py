@@ -24,7 +24,8 @@ BASE = {"core", "errors"}
 ALLOWED = {
     "__init__": {"api", "errors", "simulation", "version"},
     "__main__": {"cli"},
-    "api": {"assembly", "core", "errors", "execution", "io", "scenario", "simulation", "stopping", "sweeps"},
+    "api": BASE
+    | {"assembly", "execution", "exporting", "io", "notebooks", "scenario", "simulation", "stopping", "sweeps"},
     "backends": BASE | {"words"},
     "bench": BASE
     | {
@@ -48,6 +49,7 @@ ALLOWED = {
     "run_warnings": {"capabilities", "core", "io"},
     "elementary_functions": set(),
     "errors": set(),
+    "exporting": BASE | {"io", "words"},
     "expressions": set(),
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
@@ -79,9 +81,10 @@ ALLOWED = {
     | {"words"},
     "inspection": BASE | {"io", "progress"},
     "profiling": {"capabilities", "core"},
-    "progress": BASE | {"capabilities", "io"},
+    "notebooks": BASE | {"pictures", "progress", "sweeps", "words"},
+    "progress": BASE | {"capabilities", "io", "words"},
     "words": set(),
-    "simulation": BASE | {"words", "assembly", "capabilities", "scenario"},
+    "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
     "parallel_for": set(),
     "sobol": {"elementary_functions", "libraries", "rng"},
     "solvers": BASE
@@ -110,8 +113,13 @@ LIBRARIES = {  # and which parts may import these
         "solvers",
     },
     "pycuda": {"backends", "routes"},
-    "h5py": {"comparison", "inspection", "io", "pictures", "sweeps"},
-    "xarray": {"api"},
+    "h5py": {"comparison", "exporting", "inspection", "io", "pictures", "sweeps"},
+    "xarray": {"api", "exporting"},
+    "pandas": {"api", "exporting"},
+    "pyarrow": {"exporting"},
+    "zarr": {"exporting"},
+    "vtkmodules": {"exporting"},
+    "IPython": {"notebooks"},
     "matplotlib": {"pictures"},
     "typer": {"cli"},
     "rich": {"cli"},

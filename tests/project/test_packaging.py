@@ -23,7 +23,8 @@ NOT_SHIPPED = {".gitignore", ".ci/run"}
 GENERATED = re.compile(r"PKG-INFO|setup\.cfg|simsuite\.egg-info/.*")
 
 
-SOMETIMES = {"xarray", "h5netcdf", "sympy", "mpmath", "pycuda"}  # packages that only some commands need
+# packages that only some commands need
+SOMETIMES = {"xarray", "h5netcdf", "pandas", "zarr", "pyarrow", "vtk", "sympy", "mpmath", "pycuda"}
 WITHOUT = """
 import sys
 sys.modules.update(dict.fromkeys({packages!r}))
@@ -163,7 +164,8 @@ def named(node: ast.AST, module: str) -> list[str]:
 def required(module: str) -> str:
     """The name under which the distribution with a module is declared, without the CUDA version that some end with."""
     top, _, rest = module.partition(".")
-    distribution = {"cuda": f"cuda-{rest.partition('.')[0]}", "cupy_backends": "cupy", "PIL": "pillow"}.get(top, top)
+    others = {"cupy_backends": "cupy", "PIL": "pillow", "vtkmodules": "vtk"}
+    distribution = f"cuda-{rest.partition('.')[0]}" if top == "cuda" else others.get(top, top)
     return distribution.replace("_", "-")
 
 
@@ -178,7 +180,7 @@ def test_every_library_that_is_imported_is_declared(extra: str) -> None:
     always = declared(PROJECT["dependencies"]) | SOMETIMES
     with_gpus = declared(PROJECT["optional-dependencies"][extra])
     found = {name for path in PACKAGE.rglob("*.py") for node, module in imports(path) for name in named(node, module)}
-    ours = sys.stdlib_module_names | PEERS | {"simsuite", "_numba_cuda_redirector"}
+    ours = sys.stdlib_module_names | PEERS | {"simsuite", "_numba_cuda_redirector", "IPython"}  # notebooks bring it
     needed = {required(name) for name in found if name.partition(".")[0] not in ours}
     assert {"cuda-core", "cuda-bindings", "cuda-pathfinder", "cupy", "numba"} <= needed
     assert needed <= always | with_gpus | PARTS
