@@ -710,7 +710,7 @@ def test_steps_that_control_their_error_count_iterations_in_it(say: Say) -> None
             "source=[]",
             r"its bound, \S+ K, is more than temperatures differ by at the start and now, as data or temperatures",
         ),
-        ("source=[{power = '-1e4*(T - 20)'}]", "no bound is known where a source depends on T"),
+        ("source=[{power = '-1e4*(T - 20)'}]", r"no bound is known with \[surface\] or a source that depends on T"),
     ],
 )
 def test_explicit_steps_without_a_useful_bound_say_so(say: Say, source: str, why: str) -> None:
