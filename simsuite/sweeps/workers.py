@@ -9,7 +9,7 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 Answer = dict[str, Any]
@@ -62,7 +62,7 @@ class _Worker:
 
 
 def run_members(
-    members: Sequence[int],
+    members: Iterable[int],
     asked: Callable[[int], Mapping[str, object]],
     shared: Mapping[str, object],
     count: int,
@@ -70,6 +70,7 @@ def run_members(
     stopped: Callable[[], str | None],
 ) -> Iterator[Answer]:
     """What becomes of each member, in the order in which they end, run by `count` processes with so many threads each.
+    members: the next one is taken when a process is free for it, after what became of the one before was passed on.
     asked: what a process is told of a member. When `stopped` gives a reason, members that run are asked to stop with a
     checkpoint, and no more begin."""
     crew = _Crew(members, asked, shared, count, threads)
@@ -85,13 +86,13 @@ class _Crew:
 
     def __init__(
         self,
-        members: Sequence[int],
+        members: Iterable[int],
         asked: Callable[[int], Mapping[str, object]],
         shared: Mapping[str, object],
         count: int,
         threads: int,
     ) -> None:
-        self._left = list(members)[::-1]
+        self._left = iter(members)
         self._asked, self._shared, self._threads = asked, shared, threads
         self._count = 1
         self._most = count
@@ -134,16 +135,19 @@ class _Crew:
 
     def _fill(self) -> None:
         """Begin as many processes as there may be and members are left for."""
-        while self._left and not self._stopping and len(self._workers) < self._count:
+        while not self._stopping and len(self._workers) < self._count:
+            member = next(self._left, None)
+            if member is None:
+                return
             worker = _Worker(self._shared, self._threads)
             self._workers.append(worker)
             assert worker.process.stdout is not None
             self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
-            self._next(worker)
+            worker.run(member, self._asked(member))
 
     def _next(self, worker: _Worker) -> None:
-        if self._left and not self._stopping:
-            member = self._left.pop()
+        member = None if self._stopping else next(self._left, None)
+        if member is not None:
             worker.run(member, self._asked(member))
         else:
             worker.member = None
