@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from simsuite.cli.console import print_json, say, show
+from simsuite.cli.console import print_json, say
 from simsuite.cli.run import Device, Json, Quiet, Set, load_scenario
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.stopping import Stopping
-from simsuite.words import counted, duration, printable, with_prefix
-
-if TYPE_CHECKING:
-    from simsuite.core import Problem
-    from simsuite.scenario import Scenario
-    from simsuite.sweeps.directory import Ended
-    from simsuite.sweeps.sweep import Sweep
+from simsuite.words import counted
 
 _MOST = 10_000  # members, unless --max-runs says otherwise
-_ROWS, _COLUMNS = 40, 6  # of the table that is printed
 
 
 def sweep(
@@ -46,9 +38,32 @@ def sweep(
     ] = None,
     latin: Annotated[bool, typer.Option("--latin", help="Draw the samples by a Latin hypercube.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the samples.")] = 1,
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            "--goal",
+            metavar="RESULT",
+            help="Look for the value of the one key, between the least and the largest given, at which this result "
+            "(a name of run --json, as max or options.call.price) is the target: by Brent's method, run by run.",
+        ),
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option("--target", metavar="X", help="What the result of --goal is to be.")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            "--tolerance",
+            metavar="X",
+            help="How close it is to come (default: a millionth of the difference between the results at both ends).",
+        ),
+    ] = None,
     set: Set = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where the sweep goes (runs/NAME_sweep).")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="Where the sweep goes (runs/NAME_sweep, with --goal runs/NAME_goal)."
+        ),
     ] = None,
     device: Device = None,
     workers: Annotated[
@@ -56,6 +71,24 @@ def sweep(
         typer.Option("--workers", metavar="N", min=1, help="Members at a time (default: cores, or one on a GPU)."),
     ] = None,
     most: Annotated[int, typer.Option("--max-runs", metavar="N", min=1, help="The most members.")] = _MOST,
+    members: Annotated[
+        str | None,
+        typer.Option(
+            "--members",
+            metavar="A-B",
+            help="Run these members only, counted from 0; others may be run by other processes at the same time. The "
+            "sweep without this option then puts all results together.",
+        ),
+    ] = None,
+    slurm: Annotated[
+        Path | None,
+        typer.Option(
+            "--slurm", metavar="FILE", help="Run nothing, but write a script for sbatch, with a task for each member."
+        ),
+    ] = None,
+    per_task: Annotated[
+        int | None, typer.Option("--per-task", metavar="N", min=1, help="Members of each task of --slurm (default 1).")
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run members that failed again.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard the sweep that is in the directory.")] = False,
     as_json: Json = False,
@@ -63,136 +96,65 @@ def sweep(
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario for many values of some keys, side by side; the same command continues a stopped sweep."""
+    from simsuite.cli.sweeps import goal as goals
+    from simsuite.cli.sweeps import job
+    from simsuite.cli.sweeps.progress import begins, searches, tells
+    from simsuite.cli.sweeps.tables import print_csv, print_table, summary
     from simsuite.cli.table import units
-    from simsuite.sweeps.plan import make_plan, parse_axis
+    from simsuite.sweeps.plan import make_plan, members_of, parse_axis
     from simsuite.sweeps.sweep import Sweep
 
-    plan = make_plan([parse_axis(text) for text in vary or []], paired, random, latin, seed, most)
+    axes = [parse_axis(text) for text in vary or []]
+    points: list[float] = []
+    if goal is None:
+        _need(target is None and tolerance is None, "--target and --tolerance say what --goal RESULT is to be")
+        plan = make_plan(axes, paired, random, latin, seed, most)
+    else:
+        others = {"--zip": paired, "--random": random, "--latin": latin, "--members": members, "--slurm": slurm}
+        wrong = [name for name, value in others.items() if value] + (["--workers"] if (workers or 1) > 1 else [])
+        _need(not wrong, f"--goal makes one run after another: leave out {' and '.join(wrong)}")
+        plan, points = goals.plan_and_points(axes)
+    _need(slurm is not None or per_task is None, "--per-task says how many members each task of --slurm FILE runs")
+    _need(slurm is None or not (fresh or members), "--slurm goes with neither --fresh nor --members")
     overrides = [*(set or []), *([f"run.device={device}"] if device else [])]
     if any(key == "output.directory" for key in plan.keys):
         raise UsageError("each member has a directory of its own: give -o DIR for the sweep")
     load_scenario(scenario, overrides, None, None)  # mistakes in the file come before those of members
-    directory = output or Path("runs") / f"{scenario.stem}_sweep"
+    directory = output or Path("runs") / f"{scenario.stem}_{'sweep' if goal is None else 'goal'}"
+    part = None if members is None else members_of(members)
     with Stopping(last=True) as stopping:
         whole = Sweep(scenario, plan, directory, overrides, workers, retry, fresh, stopped=stopping, units=units)
+        whole.part = part
+        if slurm is not None:
+            asked = job.Asked(scenario, vary or [], paired, random, latin, seed, set or [], device, workers, most)
+            job.write(slurm, asked, whole, per_task or 1)
+            return
         if not quiet:
-            whole.begins = _begins(whole)
-            whole.told = _tells(whole)
+            whole.begins = begins(whole) if goal is None else searches(whole)
+        if goal is not None:
+            search = goals.search(whole, goal, target, tolerance, points, quiet)
+            goals.seek(search, as_json, csv, quiet, stopping)
+            return
+        if not quiet:
+            whole.told = tells(whole)
         complete = whole.run()
         failed = [each for each in whole.ended.values() if each.status == "failed"]
         if as_json:
-            print_json(_summary(whole, complete, failed))
+            print_json(summary(whole, complete, failed))
         elif csv:
-            _print_csv(whole)
+            print_csv(whole)
         elif not quiet:
-            _print(whole, failed)
+            print_table(whole, failed)
         if not complete:
             if not quiet:
                 say("stopped early; run the same command to continue")
             raise typer.Exit(130 if stopping() == "SIGINT" else 75)
     if failed:
-        raise SimsuiteError(f"{counted(len(failed), 'member')} of {len(plan.members)} failed; --retry runs them again")
+        total = len(plan.members) if part is None else part[1] - part[0] + 1
+        raise SimsuiteError(f"{counted(len(failed), 'member')} of {total} failed; --retry runs them again")
 
 
-def _begins(whole: Sweep) -> Callable[[int, int, Scenario, Problem], None]:
-    def tell(left: int, workers: int, first: Scenario, problem: Problem) -> None:
-        done = len(whole.plan.members) - left
-        before = f", {done} done before" if done else ""
-        say(f"sweep: {counted(len(whole.plan.members), 'member')}{before}, {workers} at a time, in {whole.directory}")
-        say(_forecast(whole, left, first, problem))
-
-    return tell
-
-
-def _forecast(whole: Sweep, left: int, first: Scenario, problem: Problem) -> str:
-    """What the first member takes, and what those that are left take on the disk."""
-    from simsuite.assembly import device_of, disk_bytes, estimate, name_of
-    from simsuite.cli.check import seconds_in_words
-    from simsuite.io.disk import free_bytes
-
-    found = estimate(problem, name_of(device_of(first), first))
-    seconds = "a time that is not known before" if found["seconds"] is None else seconds_in_words(found)
-    size, free = left * disk_bytes(first, problem), free_bytes(whole.directory)
-    room = f", of which only {with_prefix(free, 'B')} are free" if size > free else ""
-    return f"the first takes {seconds}, after some seconds to start; all {with_prefix(size, 'B')} on the disk{room}"
-
-
-def _tells(whole: Sweep) -> Callable[[Ended, int], None]:
-    total = len(whole.plan.members)
-
-    def tell(ended: Ended, count: int) -> None:
-        from simsuite.cli.numbers import number
-        from simsuite.sweeps.table import main_numbers
-
-        if ended.status == "failed":
-            result = f"failed: {ended.error}"
-        else:
-            names = main_numbers(whole.solver, list(ended.results))[:3]
-            shown = ((name, ended.results[name]) for name in names)
-            result = "  ".join(f"{name} {'?' if value is None else number(value)}" for name, value in shown)
-        say(
-            f"{count:>{len(str(total))}}/{total}  {whole.plan.words(ended.member)}  {result}  {duration(ended.seconds)}"
-        )
-
-    return tell
-
-
-def _summary(whole: Sweep, complete: bool, failed: Sequence[Ended]) -> Mapping[str, Any]:
-    return {
-        "status": "complete" if complete else "stopped",
-        "directory": str(whole.directory),
-        "results": str(whole.directory / "sweep.h5"),
-        "keys": list(whole.plan.keys),
-        "failed": len(failed),
-        "members": [
-            {
-                "member": i,
-                "values": whole.plan.settings(i),
-                "status": each.status,
-                **({"error": each.error} if each.error else {"results": each.results}),
-            }
-            for i, each in sorted(whole.ended.items())
-        ],
-    }
-
-
-def _columns(whole: Sweep) -> list[str]:
-    from simsuite.sweeps.table import main_numbers
-
-    names = list(dict.fromkeys(name for each in whole.ended.values() for name in each.results))
-    return main_numbers(whole.solver, names)
-
-
-def _print(whole: Sweep, failed: Sequence[Ended]) -> None:
-    """The table of members, as much as fits on a screen."""
-    from simsuite.cli.numbers import number
-    from simsuite.sweeps.plan import value_in_words
-
-    columns = _columns(whole)[:_COLUMNS]
-    rows = [[*whole.plan.keys, *columns]]
-    for i, each in sorted(whole.ended.items())[:_ROWS]:
-        values = [value_in_words(value) for value in whole.plan.members[i]]
-        results = [each.results.get(name) for name in columns]
-        rows.append([*values, *("failed" if each.status == "failed" else _written(value, number) for value in results)])
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    for row in rows:
-        show("  ".join(cell.rjust(width) for cell, width in zip(row, widths)))
-    if len(whole.ended) > _ROWS:
-        show(f".. and {len(whole.ended) - _ROWS} more: --csv prints all")
-    show(f"results    {whole.directory / 'sweep.h5'}")
-
-
-def _written(value: float | None, number: Callable[[float], str]) -> str:
-    return "?" if value is None else number(value)
-
-
-def _print_csv(whole: Sweep) -> None:
-    import csv
-    import sys
-
-    names = list(dict.fromkeys(name for each in whole.ended.values() for name in each.results))
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["member", "status", *whole.plan.keys, *names])
-    for i, each in sorted(whole.ended.items()):
-        values = [printable(value) if isinstance(value, str) else value for value in whole.plan.members[i]]
-        writer.writerow([i, each.status, *values, *("" if (v := each.results.get(n)) is None else v for n in names)])
+def _need(fits: bool, otherwise: str) -> None:
+    """Raises UsageError, with what is wrong, unless options fit together."""
+    if not fits:
+        raise UsageError(otherwise)
