@@ -168,10 +168,13 @@ class SweepDirectory:
         """Whether a simsuite works on it, or several."""
         return Lock(self.path).in_use_or_shared
 
-    def add(self, ended: Ended) -> None:
+    def add(self, ended: Ended, once: bool = False) -> None:
         """Store that a member has ended, in such a way that a power cut does not lose it. A line before it that was cut
-        short is removed."""
+        short is removed. once: unless it is stored as complete already."""
         with self._writing.awaited(), self.log.open("a+b") as file:
+            there = self._records()[0].get(ended.member) if once else None
+            if there is not None and there.status == "complete":
+                return
             size = file.seek(0, os.SEEK_END)
             if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
                 file.truncate(self._records()[1])

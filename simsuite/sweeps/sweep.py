@@ -173,7 +173,7 @@ class Sweep:
         for answer in run_members(members, asked, shared, workers, threads, self.stopped):
             ended = self._ended(answer)
             if ended is not None:
-                files.add(ended)
+                files.add(ended, once=self.part is not None)
                 self.ended[ended.member] = ended
                 self.told(ended, len(self.ended))
             yield ended

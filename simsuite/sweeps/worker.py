@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from simsuite.errors import Mistake, ScenarioError, SimsuiteError
+from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory, without_nan
 from simsuite.progress import Silent
@@ -75,12 +75,18 @@ def _answer(asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, s
     try:
         directory = Path(asked["directory"])
         values = settings({**asked["values"], "output.directory": str(directory)})
-        while RunDirectory(directory).in_use:  # by a process of a sweep that was killed a moment ago
-            if stopping() is not None:
-                return answer | {"status": "stopped", "seconds": 0.0}
-            time.sleep(_PAUSE)
         scenario = load(Path(shared["scenario"]), [*shared["overrides"], *values], Path(shared["base"]))
-        summary = without_nan(Execution(scenario, RunDirectory(directory), steps, stopping).run())
+        summary = None
+        while summary is None:
+            while RunDirectory(directory).in_use:  # by a sweep that was killed a moment ago, or one that has it as well
+                if stopping() is not None:
+                    return answer | {"status": "stopped", "seconds": 0.0}
+                time.sleep(_PAUSE)
+            try:
+                summary = without_nan(Execution(scenario, RunDirectory(directory), steps, stopping).run())
+            except UsageError:
+                if not RunDirectory(directory).in_use:
+                    raise
         answer |= {"status": summary["status"], "summary": summary}
     except ScenarioError as error:
         answer |= {"status": "failed", "error": "; ".join(map(_said, error.mistakes))}
