@@ -1,4 +1,4 @@
-"""`simsuite plot`: a picture of a run."""
+"""`simsuite plot`: a picture of a run or of a sweep."""
 
 from __future__ import annotations
 
@@ -17,11 +17,27 @@ def plot(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PNG", help="The picture; by default DIR/plot.png.")
     ] = None,
+    what: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--what", metavar="RESULT", help="Of a sweep: a result to show, as max or probes.cpu. Repeatable."
+        ),
+    ] = None,
 ) -> None:
-    """Draw what a run found, as far as it got."""
+    """Draw what a run found, as far as it got, or what came out of a sweep, over the keys that vary."""
     from simsuite.inspection import runs_nearby
-    from simsuite.pictures import draw
+    from simsuite.pictures import draw, require_format
 
+    if (directory / "sweep.json").is_file():
+        from simsuite.pictures.sweeps import draw_sweep
+
+        path = output if output is not None else directory / "plot.png"
+        require_format(path)
+        draw_sweep(directory, path, what or [])
+        say(f"wrote {path}")
+        return
+    if what:
+        raise UsageError("--what chooses a result of a sweep: the picture of a run shows all of it")
     run = run_directory(directory)
     if not run.exists:
         raise UsageError(f"{run.path} {run.without()}{runs_nearby(run.path)}")

@@ -69,7 +69,12 @@ class SweepDirectory:
 
     def require_own(self) -> None:
         """Raises UsageError where the directory holds something else than a sweep."""
-        own = {path.name for path in (self.plan, self.log, self.results)} | {"lock", "lock.members", "members"}
+        own = {path.name for path in (self.plan, self.log, self.results)} | {
+            "lock",
+            "lock.members",
+            "members",
+            "plot.png",
+        }
         own |= {f"{name}.new" for name in own}
         strangers = [path.name for path in self.path.iterdir() if path.name not in own]
         if strangers and not self.plan.exists():
