@@ -12,6 +12,7 @@ from pathlib import Path
 
 WARNING = 60  # seconds before the time limit at which a task is asked to stop
 STOPPED = 75  # the exit code of a sweep that was stopped and will go on
+_ENDED = 128 + 15  # what bash has for a process that SIGTERM ended, as it does before the sweep handles it
 
 _SCRIPT = """\
 #!/bin/bash
@@ -37,7 +38,8 @@ first=$((SLURM_ARRAY_TASK_ID * {per_task}))
 last=$((first + {per_task} - 1))
 if [ "$last" -gt {last_member} ]; then last={last_member}; fi
 
-# A signal is passed on to the sweep, which writes checkpoints and ends with code {stopped}; `wait` then waits again.
+# A signal is passed on to the sweep, which writes checkpoints and ends with code {stopped}, or with
+# {ended} where it has not begun yet; `wait` then waits again.
 told=0
 child=
 trap 'told=1; if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null; fi' TERM
@@ -50,7 +52,7 @@ while [ "$told" = 1 ]; do
     wait "$child"
     code=$?
 done
-if [ "$code" -eq {stopped} ]; then
+if [ "$code" -eq {stopped} ] || [ "$code" -eq {ended} ]; then
     scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
 fi
 exit "$code"
@@ -85,6 +87,7 @@ def script(
         command=shlex.join(command),
         last_member=members - 1,
         stopped=STOPPED,
+        ended=_ENDED,
         retry=" --retry" if retry else "",
     )
 

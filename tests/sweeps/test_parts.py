@@ -196,6 +196,25 @@ def test_a_task_that_is_stopped_is_queued_again_and_goes_on(
     assert Path("asked").read_text() == "requeue 77_3\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_task_that_is_stopped_before_it_begins_is_queued_again(
+    plate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(capsys, "sweep", "plate.toml", *VARY, *LONG, "-o", "s", "--slurm", "job.sh").returncode == 0
+    running = job(tmp_path, SLURM_ARRAY_TASK_ID="2")
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+
+    def begun() -> bool:
+        child = children.read_text().split()
+        return bool(child) and b"--members" in Path(f"/proc/{child[0]}/cmdline").read_bytes()
+
+    wait_until(begun, running)
+    running.send_signal(signal.SIGTERM)
+    running.communicate(timeout=120)
+    assert running.returncode in (75, 143)
+    assert Path("asked").read_text() == "requeue 77_2\n"
+
+
 def test_a_task_whose_member_fails_is_not_queued_again(
     plate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -108,7 +108,8 @@ def _print(found: Solution, search: Search) -> None:
         cells = [f"{trial.member:04}", number(trial.value), number(trial.result), f"{trial.difference:+.3g}"]
         rows.append([*cells, *([error] if with_errors else [])])
     print_rows(rows)
-    result, target = measured(number(found.result), found.unit), measured(number(found.target), found.unit)
+    unit = "" if found.unit in ("price", "1") else found.unit  # which say nothing behind a number
+    result, target = measured(number(found.result), unit), measured(number(found.target), unit)
     show(f"answer     {found.key} = {number(found.value)}, with which {found.name} is {result}; target {target}")
     low, high = found.bracket
     if low < high:
