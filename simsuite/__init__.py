@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from simsuite.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from simsuite.api import Run, Sweep, load, open_simulation, run, sweep
+    from simsuite.api import Run, Solution, Sweep, load, open_simulation, run, sweep
     from simsuite.errors import DeviceError, NumericalFailure, ScenarioError, SimsuiteError, UsageError
     from simsuite.simulation import Simulation
 
@@ -31,6 +31,7 @@ __all__ = [
     "ScenarioError",
     "SimsuiteError",
     "Simulation",
+    "Solution",
     "Sweep",
     "UsageError",
     "__version__",
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "simsuite.api": {"Run", "Sweep", "load", "open_simulation", "run", "sweep"},
+    "simsuite.api": {"Run", "Solution", "Sweep", "load", "open_simulation", "run", "sweep"},
     "simsuite.errors": {"DeviceError", "NumericalFailure", "ScenarioError", "SimsuiteError", "UsageError"},
     "simsuite.simulation": {"Simulation"},
 }

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from simsuite.assembly import default_directory
 from simsuite.core import JsonObject, Problem
@@ -23,6 +23,8 @@ from simsuite.scenario import load as load_scenario
 from simsuite.simulation import Simulation
 from simsuite.stopping import Stopping
 from simsuite.sweeps.directory import SweepDirectory
+from simsuite.sweeps.goal import Goal, Search, points_of
+from simsuite.sweeps.goal import Solution as Solution  # for `simsuite`, too
 from simsuite.sweeps.plan import MOST_VALUES, Axis, make_plan, parse_axis
 from simsuite.sweeps.sweep import Sweep as Sweeping
 
@@ -188,6 +190,43 @@ class Sweep:
         return Run(directory, summary)
 
 
+@overload
+def sweep(
+    path: Path | str | Mapping[str, object],
+    vary: Mapping[str, Sequence[object] | str],
+    paired: bool = ...,
+    random: int | None = ...,
+    latin: bool = ...,
+    seed: int = ...,
+    set: Mapping[str, object] | None = ...,
+    device: str | None = ...,
+    directory: Path | str | None = ...,
+    workers: int | None = ...,
+    retry: bool = ...,
+    fresh: bool = ...,
+    members: tuple[int, int] | None = ...,
+    goal: None = ...,
+    target: None = ...,
+    tolerance: None = ...,
+) -> Sweep: ...
+
+
+@overload
+def sweep(
+    path: Path | str | Mapping[str, object],
+    vary: Mapping[str, Sequence[object] | str],
+    *,
+    set: Mapping[str, object] | None = ...,
+    device: str | None = ...,
+    directory: Path | str | None = ...,
+    retry: bool = ...,
+    fresh: bool = ...,
+    goal: str,
+    target: float,
+    tolerance: float | None = ...,
+) -> Solution: ...
+
+
 def sweep(
     path: Path | str | Mapping[str, object],
     vary: Mapping[str, Sequence[object] | str],
@@ -201,7 +240,11 @@ def sweep(
     workers: int | None = None,
     retry: bool = False,
     fresh: bool = False,
-) -> Sweep:
+    members: tuple[int, int] | None = None,
+    goal: str | None = None,
+    target: float | None = None,
+    tolerance: float | None = None,
+) -> Sweep | Solution:
     """Run the scenario `path` for all combinations of the values of some keys, or go on with such a sweep, as `simsuite
     sweep` does.
 
@@ -210,7 +253,16 @@ def sweep(
     place of all combinations. random: the number of samples, for which values are "uniform(1, 5)", "loguniform(1, 9)",
     "normal(5, 0.5)" or a list; latin: by a Latin hypercube; seed: of the samples. set, device: of all members, as in
     `run`. directory: default runs/<name>_sweep. workers: how many members run at a time. retry: run those that failed
-    again. fresh: discard the sweep that is in the directory.
+    again. fresh: discard the sweep that is in the directory. members: the numbers of the first and the last one that is
+    run; others may be run by other processes at the same time, and sweep.h5 is written by a call for all of them.
+
+    goal: a result by its dotted name, "max" or "options.call.price". The value of the one key that varies is then
+    looked for, between the least and the largest one given, at which the result is `target`, or as far from it as
+    `tolerance` at most (default: a millionth of the difference between the results at the ends). Returned is a
+    Solution, whose `value` is that value, `result` what comes out with it, and `runs` the runs that were made, one
+    after another, in `directory` (default runs/<name>_goal). Raises UsageError where the result does not pass the
+    target between the ends, NumericalFailure where it jumps over it, and SimsuiteError where a run fails or its result
+    is not known.
 
     A member that fails does not stop the others. Raises ScenarioError where the first member has mistakes, and
     UsageError for values that make no sense or a directory that holds something else.
@@ -220,22 +272,44 @@ def sweep(
             parse_axis(f"{key}={values}") if isinstance(values, str) else Axis(key, tuple(values))
             for key, values in vary.items()
         ]
-        plan = make_plan(axes, paired, random, latin, seed, MOST_VALUES)
+        points: list[float] = []
+        if goal is None:
+            if target is not None or tolerance is not None:
+                raise UsageError("target and tolerance say what goal=.. is to be")
+            plan = make_plan(axes, paired, random, latin, seed, MOST_VALUES)
+        else:
+            if target is None:
+                raise UsageError(f"target=.. says what `{goal}` is to be")
+            if paired or random is not None or latin or members is not None or (workers or 1) > 1:
+                raise UsageError(
+                    "goal=.. makes one run after another: give none of paired, random, latin, members, workers"
+                )
+            points = points_of(axes)
+            plan = Search.plan_of(axes[0].key, points)
         name = "scenario" if isinstance(path, Mapping) else Path(path).stem
-        where = Path(directory) if directory is not None else Path("runs") / f"{name}_sweep"
+        where = (
+            Path(directory) if directory is not None else Path("runs") / f"{name}_{'sweep' if goal is None else 'goal'}"
+        )
         overrides = settings({**(set or {}), **({} if device is None else {"run.device": device})})
         source = path if isinstance(path, Mapping) else Path(path)
         with Stopping() as stopping:
-            whole = Sweeping(source, plan, where, overrides, workers, retry, fresh, stopped=stopping)
-            complete = whole.run()
+            whole = Sweeping(source, plan, where, overrides, workers, retry, fresh, stopped=stopping, part=members)
+            if goal is None or target is None:
+                complete, found = whole.run(), None
+            else:
+                complete, found = True, Search(whole, Goal(goal, target, tolerance), points).run()
     if stopping.signal is not None:
         signal.raise_signal(stopping.signal)
-    members = {
+    if goal is not None:
+        if found is None:
+            raise SimsuiteError("the search was stopped early; the same call goes on with it")
+        return found
+    ended = {
         i: {"values": plan.settings(i), "status": each.status}
         | ({"error": each.error} if each.error else {"results": each.results})
         for i, each in sorted(whole.ended.items())
     }
-    return Sweep(where, plan.keys, members, complete)
+    return Sweep(where, plan.keys, ended, complete)
 
 
 def _opened(path: Path, who: str) -> xarray.Dataset:

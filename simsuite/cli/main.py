@@ -10,9 +10,10 @@ from typing import NoReturn
 
 import typer
 
-from simsuite.cli import bench, check, compare, doctor, info, keys, new, plot, run, sweep, verify
+from simsuite.cli import bench, check, compare, doctor, export, info, keys, new, plot, run, verify
 from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.cli.memory import lacks_memory, require_addresses
+from simsuite.cli.sweeps import command as sweep
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
 
@@ -35,7 +36,7 @@ app.command()(info.info)
 app.command("list")(info.list_runs)
 app.command()(compare.compare)
 app.command()(plot.plot)
-app.command()(plot.export)
+app.command()(export.export)
 app.command()(new.new)
 app.command()(doctor.doctor)
 app.command()(keys.schema)

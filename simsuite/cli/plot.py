@@ -1,30 +1,16 @@
-"""`simsuite plot`: a picture of a run. `simsuite export`: its results in files for other programs."""
+"""`simsuite plot`: a picture of a run or of a sweep."""
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from simsuite.cli.console import print_json, say
-from simsuite.cli.run import Json, RunPath, run_directory
+from simsuite.cli.console import say
+from simsuite.cli.export import existing
+from simsuite.cli.run import RunPath
 from simsuite.errors import UsageError
-from simsuite.words import counted
-
-if TYPE_CHECKING:
-    from simsuite.io.directory import RunDirectory
-
-_SHOWN = 12  # how many files are named
-
-
-class Format(Enum):
-    CSV = "csv"
-    NETCDF = "netcdf"
-    ZARR = "zarr"
-    VTK = "vtk"
-    PARQUET = "parquet"
 
 
 def plot(
@@ -32,61 +18,27 @@ def plot(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PNG", help="The picture; by default DIR/plot.png.")
     ] = None,
+    what: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--what", metavar="RESULT", help="Of a sweep: a result to show, as max or probes.cpu. Repeatable."
+        ),
+    ] = None,
 ) -> None:
-    """Draw what a run found, as far as it got."""
-    from simsuite.pictures import draw
+    """Draw what a run found, as far as it got, or what came out of a sweep, over the keys that vary."""
+    from simsuite.pictures import draw, require_format
 
-    directory = _existing(directory).path
+    if (directory / "sweep.json").is_file():
+        from simsuite.pictures.sweeps import draw_sweep
+
+        path = output if output is not None else directory / "plot.png"
+        require_format(path)
+        draw_sweep(directory, path, what or [])
+        say(f"wrote {path}")
+        return
+    if what:
+        raise UsageError("--what chooses a result of a sweep: the picture of a run shows all of it")
+    directory = existing(directory).path
     path = output if output is not None else directory / "plot.png"
     draw(directory, path)
     say(f"wrote {path}")
-
-
-def export(
-    directory: RunPath,
-    to: Annotated[
-        Format,
-        typer.Option(
-            "--to",
-            help="csv, parquet: tables; netcdf, zarr: arrays, for xarray; vtk: a plate's frames, for ParaView.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE_OR_DIR", help="Where the files go; by default DIR/export."),
-    ] = None,
-    what: Annotated[
-        str | None,
-        typer.Option(
-            "--what", metavar="NAME,..", help="Variables or tables; by default all, in tables without a plate's fields."
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Write the results of a run, as far as it got, for other programs: tables, arrays or files for ParaView."""
-    from simsuite.exporting import export as write
-
-    run = _existing(directory)
-    if not run.results.exists():
-        raise UsageError(f"the run in {run.path} has no results yet")
-    names = None if what is None else [name.strip() for name in what.split(",") if name.strip()]
-    written = write(run.path, to.value, output, names, force)
-    if as_json:
-        print_json({"status": "written", "files": [str(path) for path in written]})
-        return
-    for path in written[:_SHOWN]:
-        say(f"wrote {path}")
-    if len(written) > _SHOWN:
-        say(f"wrote {counted(len(written) - _SHOWN, 'more file')}, the last {written[-1]}")
-
-
-def _existing(directory: Path) -> RunDirectory:
-    """The directory of the run that a path names. Raises UsageError where there is none."""
-    from simsuite.inspection import runs_nearby
-
-    run = run_directory(directory)
-    if not run.exists:
-        raise UsageError(f"{run.path} {run.without()}{runs_nearby(run.path)}")
-    return run

@@ -13,20 +13,21 @@ _ATTEMPTS, _PAUSE = 20, 0.01  # the number of attempts at locking a directory, a
 
 
 class Lock:
-    """Locks the file `lock` in a directory, and the directory itself where its file system can do that, so that the
-    lock holds although somebody deletes the file."""
+    """Locks the file `lock`, or another one, in a directory, and the directory itself where its file system can do
+    that, so that the lock holds although somebody deletes the file."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory, self.path = directory, directory / "lock"
+    def __init__(self, directory: Path, name: str = "lock") -> None:
+        self._directory, self.path = directory, directory / name
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[int]:
-        """A context that holds the lock and gives the descriptor of the file. Raises BlockingIOError where another
-        process has it, and OSError where there can be none."""
+    def held(self, shared: bool = False) -> Iterator[int]:
+        """A context that holds the lock and gives the descriptor of the file. shared: together with others who share
+        it. Raises BlockingIOError where another process has it, and OSError where there can be none."""
+        how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         with _opened(self.path, os.O_RDWR | os.O_CREAT) as file, _opened(self._directory, os.O_RDONLY) as directory:
             for attempt in range(_ATTEMPTS):
                 try:
-                    _lock(file, directory)
+                    _lock(file, directory, how)
                     break
                 except BlockingIOError:
                     if attempt == _ATTEMPTS - 1:
@@ -34,14 +35,30 @@ class Lock:
                 time.sleep(_PAUSE)
             yield file
 
+    @contextlib.contextmanager
+    def awaited(self) -> Iterator[None]:
+        """A context that holds the lock of the file alone, as soon as no other process has it. Raises OSError where
+        there can be none."""
+        with _opened(self.path, os.O_RDWR | os.O_CREAT) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
     @property
     def in_use(self) -> bool:
-        """Whether a simsuite holds the lock. Asking takes a shared lock for some microseconds, which is why `held`
-        tries more than once."""
+        """Whether a simsuite holds the lock alone. Asking takes a shared lock for some microseconds, which is why
+        `held` tries more than once."""
+        return self._taken(fcntl.LOCK_SH, os.O_RDONLY)
+
+    @property
+    def in_use_or_shared(self) -> bool:
+        """Whether a simsuite holds the lock, alone or together with others. Asking takes it for some microseconds."""
+        return self._taken(fcntl.LOCK_EX, os.O_RDWR)
+
+    def _taken(self, how: int, flags: int) -> bool:
         for path in (self.path, self._directory):
             try:
-                with _opened(path, os.O_RDONLY) as fd:
-                    fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                with _opened(path, flags) as fd:
+                    fcntl.flock(fd, how | fcntl.LOCK_NB)
             except BlockingIOError:
                 return True
             except OSError:  # there is no such file, or its file system has no such lock
@@ -49,10 +66,10 @@ class Lock:
         return False
 
 
-def _lock(file: int, directory: int) -> None:
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def _lock(file: int, directory: int, how: int) -> None:
+    fcntl.flock(file, how | fcntl.LOCK_NB)
     try:
-        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(directory, how | fcntl.LOCK_NB)
     except BlockingIOError:
         raise
     except OSError:  # network file systems lock files only

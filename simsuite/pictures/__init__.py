@@ -27,9 +27,14 @@ def draw(directory: Path, path: Path) -> None:
         _draw(Path(directory), Path(path))
 
 
-def _draw(directory: Path, path: Path) -> None:
+def require_format(path: Path) -> None:
+    """Raises UsageError unless a file of that name can be drawn, by its suffix."""
     if path.suffix.lower() not in FORMATS:
         raise UsageError(f"cannot draw {path}: its name must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
+
+
+def _draw(directory: Path, path: Path) -> None:
+    require_format(path)
     results = directory / "results.h5"
     if not results.exists():
         raise UsageError(f"{directory} holds no run (no results.h5 in it)")

@@ -20,12 +20,13 @@ from simsuite.scenario.attached import TableError
 from simsuite.scenario.branches import faults
 from simsuite.scenario.constants import terms_in
 from simsuite.scenario.diagnostics import AS_TOML, MAX_SHOWN, Document, joined, plain, render, render_override
-from simsuite.scenario.numbers import Terms
+from simsuite.scenario.numbers import Terms, unit_of
 from simsuite.scenario.other_names import by_keys, override_by_keys
 from simsuite.scenario.overrides import Override, OverrideError, settings
-from simsuite.scenario.shape import fields_of, header
+from simsuite.scenario.shape import fields_of, header, models_at
 from simsuite.scenario.source import Source, SourceError
 from simsuite.scenario.spans import KeyPath, Table
+from simsuite.scenario.units import symbol
 from simsuite.scenario.words import mistakes
 
 Model: TypeAlias = Any
@@ -50,6 +51,20 @@ def stored_model(solver: str, text: str) -> Model:
     """The model of a resolved scenario, as results keep it. Its data files need not be there. Raises ValueError."""
     data = tomllib.loads(text)
     return model_class(solver).model_validate(data, context={"terms": terms_in(data)[0]})
+
+
+def unit_of_key(solver: str, text: str, key: str) -> str:
+    """The unit of a key, dotted as `--set` takes it, of a resolved scenario as results keep it, as "W/(m²·K)"; "" where
+    the key has none. Raises ValueError where the text is damaged."""
+    data = tomllib.loads(text)
+    parts = [int(part) if part.isdecimal() else part for part in key.split(".")]
+    while parts and isinstance(parts[-1], int):
+        parts.pop()
+    if not parts:
+        return ""
+    models = models_at(model_class(solver), data, tuple(parts[:-1]))
+    model = next((each for each in models if parts[-1] in fields_of(each)), None)
+    return "" if model is None else symbol(unit_of(model, str(parts[-1])), terms_in(data)[0].scales)
 
 
 def model_class(solver: str) -> type[BaseModel]:

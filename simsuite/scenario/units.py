@@ -241,6 +241,14 @@ def _names(unit: Unit, scales: Scales) -> list[str]:
     return [name, unit.other] if unit.other else [name]
 
 
+def symbol(unit: Unit, scales: Scales) -> str:
+    """A unit as it stands beside numbers, "W/(m²·K)"; "" for plain numbers."""
+    name = _names(unit, scales)[0]
+    if name == "dimensionless":
+        return ""
+    return name.replace("**2", "²").replace("**3", "³").replace("*", "·").replace("degC", "°C")
+
+
 def _parsed(unit: str) -> PintUnit:
     registry = _registry()
     names = sorted(_names_in(unit))

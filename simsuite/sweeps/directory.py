@@ -1,6 +1,7 @@
 """The directory of a sweep: what it is of, what became of each member, and the members' runs.
 
-sweep.json      the plan: the scenario as it was at the beginning, overrides, keys and the values of all members
+sweep.json      the plan: the scenario as it was at the beginning, overrides, keys and the values of all members; of a
+                search for a value, of the members so far
 members.jsonl   a line for each member that has ended, with its results, in the order in which they ended
 sweep.h5        the results of all members along the keys
 members/0000/   the run of a member, as `simsuite run` leaves it
@@ -39,7 +40,9 @@ class Ended:
 
 
 class SweepDirectory:
-    """Names and files of the sweep in `path`. What writes needs `locked`."""
+    """Names and files of the sweep in `path`. What writes needs `locked`.
+
+    Several processes may share the lock, each of which runs members of its own: they write one after another."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,14 +50,16 @@ class SweepDirectory:
         self.plan = path / "sweep.json"
         self.log = path / "members.jsonl"
         self.results = path / "sweep.h5"
+        self._writing = Lock(path, "lock.members")
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """In this context no other process works on the sweep. Raises UsageError where one does."""
+    def locked(self, shared: bool = False) -> Iterator[None]:
+        """In this context no other process works on the sweep, or only such as share it. Raises UsageError where
+        another one does."""
         self.path.mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(Lock(self.path).held())
+                stack.enter_context(Lock(self.path).held(shared))
             except BlockingIOError:
                 raise UsageError(f"another simsuite works on the sweep in {self.path}") from None
             yield
@@ -69,7 +74,12 @@ class SweepDirectory:
 
     def require_own(self) -> None:
         """Raises UsageError where the directory holds something else than a sweep."""
-        own = {path.name for path in (self.plan, self.log, self.results)} | {"lock", "members"}
+        own = {path.name for path in (self.plan, self.log, self.results)} | {
+            "lock",
+            "lock.members",
+            "members",
+            "plot.png",
+        }
         own |= {f"{name}.new" for name in own}
         strangers = [path.name for path in self.path.iterdir() if path.name not in own]
         if strangers and not self.plan.exists():
@@ -78,21 +88,44 @@ class SweepDirectory:
                 Advice("-o DIR puts this one elsewhere", "give directory=.."),
             )
 
-    def begin(self, text: str, about: dict[str, object], plan: Plan) -> None:
-        """Store what the sweep is of, or make sure that it is the one that is stored. text: of the scenario. Raises
-        UsageError."""
-        what = {"version": _VERSION, "scenario": text, **about, **asdict(plan)}
+    def begin(self, text: str, about: dict[str, object], plan: Plan, goal: dict[str, object] | None = None) -> Plan:
+        """Store what the sweep is of, or make sure that it is the one that is stored, and return its plan. text: of the
+        scenario. goal: what a search is for, whose members are found on the way: whatever it was for before, the
+        members that are stored serve it. Raises UsageError."""
+        what = {"version": _VERSION, "scenario": text, **about, **asdict(plan)} | ({} if goal is None else {"goal": {}})
         wanted = json.loads(json.dumps(what, default=str))
-        if self.plan.exists():
-            if json.loads(self.plan.read_text("utf-8")) != wanted:
-                raise UsageError(
-                    f"{self.path} holds another sweep; ",
-                    Advice("-o DIR puts this one elsewhere, --fresh in its place", "give directory=.., or fresh=True"),
-                )
-        else:
-            _replace(self.plan, json.dumps(wanted))
-        self.scenario.parent.mkdir(exist_ok=True)
-        _replace(self.scenario, text)
+        with self._writing.awaited():
+            if self.plan.exists():
+                stored = self._stored()
+                plan = plan if goal is None else _plan(stored)
+                grown: dict[str, object] = {} if goal is None else {"goal": {}, "members": [], "shape": []}
+                if ("goal" in stored) != (goal is not None) or stored | grown != wanted | grown:
+                    elsewhere = "-o DIR puts this one elsewhere, --fresh in its place"
+                    advice = Advice(elsewhere, "give directory=.., or fresh=True")
+                    raise UsageError(f"{self.path} holds another sweep; ", advice)
+            if goal is not None or not self.plan.exists():
+                _replace(self.plan, json.dumps(wanted | asdict(plan) | ({} if goal is None else {"goal": goal})))
+            self.scenario.parent.mkdir(exist_ok=True)
+            if not self.scenario.exists() or self.scenario.read_text("utf-8") != text:
+                _replace(self.scenario, text)
+        return plan
+
+    def grow(self, plan: Plan) -> None:
+        """Store a plan with more members."""
+        _replace(self.plan, json.dumps(self._stored() | asdict(plan)))
+
+    def stored(self) -> tuple[str, Plan, dict[str, Any] | None]:
+        """The solver, the plan, and what a search is for. Raises SimsuiteError where that cannot be read. Any: the goal
+        has a name and numbers."""
+        try:
+            stored = self._stored()
+            return stored["solver"], _plan(stored), stored.get("goal")
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SimsuiteError(f"the sweep in {self.path} is damaged: {error}") from error
+
+    def _stored(self) -> dict[str, Any]:
+        stored: dict[str, Any] = json.loads(self.plan.read_text("utf-8"))
+        return stored
 
     def discard(self) -> None:
         """Remove the sweep, if there is one: what it was of last, so that a half removed one is still a sweep."""
@@ -106,11 +139,15 @@ class SweepDirectory:
     def ended(self) -> dict[int, Ended]:
         """The members that have ended, by number, each as it did last. A line at the end that a kill cut short is
         removed. Raises SimsuiteError for other damage."""
-        found, whole, size = self._records()
-        if whole < size:
-            with self.log.open("r+b") as file:
-                file.truncate(whole)
+        with self._writing.awaited():
+            found, whole, size = self._records()
+            if whole < size:
+                os.truncate(self.log, whole)
         return found
+
+    def read(self) -> dict[int, Ended]:
+        """The members that have ended, as `ended`, by who only looks. Raises SimsuiteError for damage."""
+        return self._records()[0]
 
     def _records(self) -> tuple[dict[int, Ended], int, int]:
         """The members that have ended, how many bytes of the log are whole lines, and how many it has."""
@@ -132,24 +169,32 @@ class SweepDirectory:
     def counts(self) -> tuple[int, int, int]:
         """How many members there are, how many have ended, and how many of these failed. Raises SimsuiteError where
         that cannot be read."""
-        try:
-            members = len(json.loads(self.plan.read_text("utf-8"))["members"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise SimsuiteError(f"the sweep in {self.path} is damaged: {error}") from error
-        found, _, _ = self._records()
-        return members, len(found), sum(each.status == "failed" for each in found.values())
+        _, plan, _ = self.stored()
+        found = self.read()
+        return len(plan.members), len(found), sum(each.status == "failed" for each in found.values())
 
     @property
     def in_use(self) -> bool:
-        """Whether a simsuite works on it."""
-        return Lock(self.path).in_use
+        """Whether a simsuite works on it, or several."""
+        return Lock(self.path).in_use_or_shared
 
-    def add(self, ended: Sequence[Ended]) -> None:
-        """Store that members have ended, in such a way that a power cut does not lose it."""
-        with self.log.open("ab") as file:
-            file.write(b"".join(json.dumps(asdict(each)).encode() + b"\n" for each in ended))
+    def add(self, ended: Sequence[Ended], once: bool = False) -> None:
+        """Store that members have ended, in such a way that a power cut does not lose it. A line before that was cut
+        short is removed. once: but for those that are stored as complete already."""
+        with self._writing.awaited(), self.log.open("a+b") as file:
+            there = self._records()[0] if once else {}
+            new = [each for each in ended if each.member not in there or there[each.member].status != "complete"]
+            size = file.seek(0, os.SEEK_END)
+            if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+                file.truncate(self._records()[1])
+            file.write(b"".join(json.dumps(asdict(each)).encode() + b"\n" for each in new))
             file.flush()
             os.fsync(file.fileno())
+
+
+def _plan(stored: dict[str, Any]) -> Plan:
+    """The plan of what is stored. Any: as JSON has it."""
+    return Plan(tuple(stored["keys"]), tuple(map(tuple, stored["members"])), tuple(stored["shape"]))
 
 
 def _replace(path: Path, text: str) -> None:

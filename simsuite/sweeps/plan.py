@@ -144,6 +144,14 @@ def _law(name: str, numbers: list[float], text: str) -> Law:
     return Law(name, a, b)
 
 
+def members_of(text: str) -> tuple[int, int]:
+    """The numbers of the first and the last member that a text such as "8-15", or "8", says. Raises UsageError."""
+    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
+    if found is None or int(found[1]) > int(found[2] or found[1]):
+        raise UsageError(f"members are a number or two, the first and the last, as in 8-15, not `{text}`")
+    return int(found[1]), int(found[2] or found[1])
+
+
 def make_plan(axes: Sequence[Axis], paired: bool, count: int | None, latin: bool, seed: int, most: int) -> Plan:
     """The members of a sweep over these axes: all combinations of their values; or, if `paired`, the first values, the
     second ones and so on; or `count` samples, by a Latin hypercube if `latin`. most: the most members that are

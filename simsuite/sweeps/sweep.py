@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from simsuite.assembly import device_of, make_problem
 from simsuite.backends.threads import threads_available
 from simsuite.core import Problem
-from simsuite.errors import UsageError
+from simsuite.errors import Advice, UsageError
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.sweeps.directory import Ended, SweepDirectory
 from simsuite.sweeps.plan import Plan
@@ -33,6 +34,8 @@ class Sweep:
     called for each member that ends, with how many have ended. begins: called before the first one, with how many are
     left, how many processes run them, and the first one. stopped: gives a reason to stop, or None. workers: processes
     at a time; by default as many as there are cores, or one where members run on a GPU. units: of a member's results.
+    part: the first and the last of the members that are run; others may run the rest at the same time, and sweep.h5 is
+    left to a call for all members.
     """
 
     scenario: Path | Mapping[str, object]
@@ -46,6 +49,7 @@ class Sweep:
     begins: Callable[[int, int, Scenario, Problem], None] = lambda left, workers, first, problem: None
     stopped: Callable[[], str | None] = lambda: None
     units: Callable[[Mapping[str, Any]], dict[str, str]] = lambda summary: {}  # Any: what `run --json` prints
+    part: tuple[int, int] | None = None
     solver: str = field(default="", init=False)
     ended: dict[int, Ended] = field(default_factory=dict, init=False)
 
@@ -59,18 +63,34 @@ class Sweep:
         return load(self.scenario, values)
 
     def run(self) -> bool:
-        """Run all members that have not ended. Returns whether all have; False if it was stopped early.
+        """Run all members that have not ended, or those of `part`. Returns whether all have; False if it was stopped
+        early.
 
         Members that failed do not stop others; they are run again with `retry` alone. Raises ScenarioError where the
         first member cannot be run, and UsageError for a directory that is in use or holds something else.
         """
-        self._require_constants()
-        first = self.member(0)
-        problem = make_problem(first, device_of(first))
+        with self.begun() as (files, first, problem):
+            wanted = self._wanted()
+            self.ended = {i: each for i, each in self.ended.items() if i in wanted}
+            left = {i for i in wanted if i not in self.ended}
+            if left:
+                self._run(left_of(groups(self.plan, first), left), first, problem, files)
+            if self.part is None:
+                self.write(files, first)
+        return len(self.ended) == len(wanted)
+
+    @contextlib.contextmanager
+    def begun(self, goal: dict[str, object] | None = None) -> Iterator[tuple[SweepDirectory, Scenario, Problem]]:
+        """A context in which members can be run: the files, the first member and its problem. `ended` has the members
+        that have ended. goal: what a search is for. Raises ScenarioError and UsageError, as `run` does."""
+        first, problem = self.require_first()
         self.solver = first.solver
         text = self._text()
         files = SweepDirectory(self.directory)
-        with files.locked():
+        if self.fresh and self.part is not None:
+            no = "a part of a sweep cannot begin it afresh, which would discard the other parts: "
+            raise UsageError(no, Advice("leave out --fresh", "leave out fresh"))
+        with files.locked(self.part is not None):
             files.require_own()
             if self.fresh:
                 files.discard()
@@ -79,15 +99,28 @@ class Sweep:
                 "overrides": list(self.overrides),
                 "files": first.files(),
             }
-            files.begin(text, about, self.plan)
+            self.plan = files.begin(text, about, self.plan, goal)
             self.ended = files.ended()
             if self.retry:
                 self.ended = {i: each for i, each in self.ended.items() if each.status == "complete"}
-            left = {i for i in range(len(self.plan.members)) if i not in self.ended}
-            if left:
-                self._run(left_of(groups(self.plan, first), left), first, problem, files)
-            self._write(files, first)
-        return len(self.ended) == len(self.plan.members)
+            yield files, first, problem
+
+    def require_first(self) -> tuple[Scenario, Problem]:
+        """The first member and its problem. Raises ScenarioError where it cannot be run, and UsageError for constants
+        that the scenario does not have."""
+        self._require_constants()
+        first = self.member(0)
+        return first, make_problem(first, device_of(first))
+
+    def _wanted(self) -> range:
+        """The numbers of the members that are to be run. Raises UsageError where there are none such."""
+        total = len(self.plan.members)
+        if self.part is None:
+            return range(total)
+        first, last = self.part
+        if not 0 <= first <= last < total:
+            raise UsageError(f"there are no members {first}-{last}: the sweep has members 0-{total - 1}")
+        return range(first, last + 1)
 
     def _require_constants(self) -> None:
         """Raises UsageError where a constant varies that the scenario does not have: a misspelt one would vary
@@ -107,8 +140,28 @@ class Sweep:
 
     def _run(self, left: Sequence[Sequence[int]], first: Scenario, problem: Problem, files: SweepDirectory) -> None:
         """left: members that are to be run, those together that run together."""
-        workers, threads = self._shared_out(len(left), first)
+        workers, threads = self.shared_out(len(left), first)
         self.begins(sum(map(len, left)), workers, first, problem)
+        for _ in self.results_of(self._still_left(left, files), files, workers, threads):
+            pass
+
+    def _still_left(self, found: Sequence[Sequence[int]], files: SweepDirectory) -> Iterator[Sequence[int]]:
+        """The members but for those that another process has run meanwhile; the others of their group run alone."""
+        for group in found:
+            there = {} if self.part is None else files.ended()
+            done = {i: there[i] for i in group if i in there and there[i].status == "complete"}
+            self.ended |= done
+            if done:
+                yield from ([i] for i in group if i not in done)
+            else:
+                yield group
+
+    def results_of(
+        self, members: Iterable[Sequence[int]], files: SweepDirectory, workers: int, threads: int
+    ) -> Iterator[Ended | None]:
+        """Run members and store what becomes of each; None of one that was stopped. members: those together that run
+        together. workers, threads: how many processes run at a time, with how many threads each. The next members are
+        taken when a process is free for them."""
         base = Path() if isinstance(self.scenario, Mapping) else self.scenario.parent
         shared = {
             "scenario": str(files.scenario),
@@ -121,15 +174,17 @@ class Sweep:
             values = json.loads(json.dumps(self.plan.settings(i), default=str))
             return {"member": i, "directory": str(files.member(i)), "values": values}
 
-        def together(members: Sequence[int]) -> Mapping[str, object]:
-            return {"members": [asked(i) for i in members], "shared": str(files.shared(members))}
+        def together(group: Sequence[int]) -> Mapping[str, object]:
+            return {"members": [asked(i) for i in group], "shared": str(files.shared(group))}
 
-        for answers in run_members(left, together, shared, workers, threads, self.stopped):
-            ended = [each for each in map(self._ended, answers) if each is not None]
-            files.add(ended)
-            for each in ended:
-                self.ended[each.member] = each
-                self.told(each, len(self.ended))
+        for answers in run_members(members, together, shared, workers, threads, self.stopped):
+            found = list(map(self._ended, answers))
+            files.add([ended for ended in found if ended is not None], once=self.part is not None)
+            for ended in found:
+                if ended is not None:
+                    self.ended[ended.member] = ended
+                    self.told(ended, len(self.ended))
+                yield ended
 
     def _ended(self, answer: Answer) -> Ended | None:
         """A member that has ended; None for one that was stopped."""
@@ -140,7 +195,7 @@ class Sweep:
         seconds = answer.get("seconds", 0.0)
         return Ended(answer["member"], answer["status"], results, units, answer.get("error"), seconds)
 
-    def _shared_out(self, members: int, first: Scenario) -> tuple[int, int]:
+    def shared_out(self, members: int, first: Scenario) -> tuple[int, int]:
         """How many processes run at a time, and how many threads each may take."""
         cores = threads_available()
         if self.workers is not None:
@@ -152,6 +207,7 @@ class Sweep:
         workers = max(1, min(workers, members))
         return workers, max(1, cores // workers)
 
-    def _write(self, files: SweepDirectory, first: Scenario) -> None:
+    def write(self, files: SweepDirectory, first: Scenario) -> None:
+        """Write sweep.h5, with the members that have ended."""
         made = {"title": first.model.title, "solver": first.solver, "source": f"simsuite {VERSION}"}
         write_results(files.results, self.plan, self.ended, made | {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")})

@@ -1,7 +1,7 @@
 """A process that runs members of a sweep one after another: `python -m simsuite.sweeps.worker`.
 
 Each line of its input is a JSON object: first what all members share, then one or several members that may run
-together. It answers each member by one line, and tells by one before that its first member takes steps: the kernels are
+together. It answers members by lines, and tells by one before that its first member takes steps: the kernels are
 compiled then, and serve the others.
 """
 
@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from simsuite.errors import Mistake, ScenarioError, SimsuiteError
+from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory, without_nan
 from simsuite.progress import Silent
@@ -44,8 +44,8 @@ def main() -> None:
     steps = _Steps(lambda: tell({"status": "steps"}))
     with Stopping() as stopping:
         for line in sys.stdin:
-            for answer in _answers(json.loads(line), shared, stopping, steps):
-                tell(answer)
+            for found in _answers(json.loads(line), shared, stopping, steps):
+                tell({"answers": found})
             if stopping.signal is not None:
                 break
 
@@ -73,14 +73,16 @@ def _end_with_parent(parent: int) -> None:
 
 def _answers(
     asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, steps: _Steps
-) -> Iterator[dict[str, Any]]:
-    """What became of each of some members, the last one marked. They run together; one by one where that is not
-    possible, or fails."""
+) -> Iterator[list[dict[str, Any]]]:
+    """What became of some members, all at once if they run together. They run one by one where that is not possible, or
+    fails."""
     members = asked["members"]
     found = _together(asked, shared, stopping, steps) if len(members) > 1 else None
-    for i, member in enumerate(members):
-        answer = _answer(member, shared, stopping, steps) if found is None else found[i]
-        yield answer | {"last": i + 1 == len(members)}
+    if found is not None:
+        yield found
+        return
+    for member in members:
+        yield [_answer(member, shared, stopping, steps)]
 
 
 def _together(
@@ -92,12 +94,13 @@ def _together(
     try:
         each = [_scenario(member, shared, directory) for member in members]
         joined = type(each[0].model).join([scenario.model for scenario in each])
-        if joined is None or not _free(directory, stopping):
+        if joined is None:
             return None
-        whole = replace(each[0], model=joined)
-        summary = without_nan(Execution(whole, RunDirectory(directory), steps, stopping).run())
+        summary = _run(replace(each[0], model=joined), directory, stopping, steps)
     except (SimsuiteError, MemoryError):
         return None
+    if summary is None:
+        return [{"member": member["member"], "status": "stopped"} for member in members]
     seconds = (time.perf_counter() - begun) / len(members)
     divided = joined.divide(summary["results"], [scenario.model for scenario in each])
     return [
@@ -116,13 +119,20 @@ def _scenario(asked: dict[str, Any], shared: dict[str, Any], directory: Path) ->
     return load(Path(shared["scenario"]), [*shared["overrides"], *values], Path(shared["base"]))
 
 
-def _free(directory: Path, stopping: Stopping) -> bool:
-    """Waits until no process of a sweep that was killed a moment ago works there. Returns whether that came about."""
-    while RunDirectory(directory).in_use:
-        if stopping() is not None:
-            return False
-        time.sleep(_PAUSE)
-    return True
+def _run(scenario: Scenario, directory: Path, stopping: Stopping, steps: _Steps) -> dict[str, Any] | None:
+    """The summary of a run; None if it is to stop before it can begin. It waits while a sweep that was killed a moment
+    ago, or one that has the same members, works there."""
+    while True:
+        while RunDirectory(directory).in_use:
+            if stopping() is not None:
+                return None
+            time.sleep(_PAUSE)
+        try:
+            summary: dict[str, Any] = without_nan(Execution(scenario, RunDirectory(directory), steps, stopping).run())
+            return summary
+        except UsageError:
+            if not RunDirectory(directory).in_use:
+                raise
 
 
 def _answer(asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, steps: _Steps) -> dict[str, Any]:
@@ -131,10 +141,10 @@ def _answer(asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, s
     answer: dict[str, Any] = {"member": asked["member"]}
     try:
         directory = Path(asked["directory"])
-        if stopping.signal is not None or not _free(directory, stopping):
-            return answer | {"status": "stopped", "seconds": 0.0}
         scenario = _scenario(asked, shared, directory)
-        summary = without_nan(Execution(scenario, RunDirectory(directory), steps, stopping).run())
+        summary = None if stopping.signal is not None else _run(scenario, directory, stopping, steps)
+        if summary is None:
+            return answer | {"status": "stopped", "seconds": 0.0}
         answer |= {"status": summary["status"], "summary": summary}
     except ScenarioError as error:
         answer |= {"status": "failed", "error": "; ".join(map(_said, error.mistakes))}

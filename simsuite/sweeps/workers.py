@@ -9,11 +9,13 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Answer = dict[str, Any]
 """What became of a member. Any: its results, which depend on the solver."""
+Told = dict[str, Any]
+"""A line of a process. Any: it holds answers."""
 _LOOK = 0.2  # seconds from one look at whether to stop to the next
 
 
@@ -43,8 +45,8 @@ class _Worker:
         self.members = list(members)
         self._tell(asked)
 
-    def answers(self) -> list[Answer]:
-        """The answers that have come whole; where the process has ended, that the member failed."""
+    def told(self) -> list[Told]:
+        """What has come whole: answers for some members, that steps are taken, or how the process has ended."""
         assert self.process.stdout is not None
         part = os.read(self.process.stdout.fileno(), 1 << 20)
         *whole, self._rest = (self._rest + part).split(b"\n")
@@ -53,7 +55,7 @@ class _Worker:
         code = self.process.wait()
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         memory = ", as the system does where memory runs out" if code == -signal.SIGKILL else ""
-        return [{"status": "failed", "error": f"its process {how}{memory}", "lost": True}]
+        return [{"lost": f"its process {how}{memory}"}]
 
     def end(self) -> None:
         assert self.process.stdin is not None
@@ -62,7 +64,7 @@ class _Worker:
 
 
 def run_members(
-    members: Sequence[Sequence[int]],
+    members: Iterable[Sequence[int]],
     asked: Callable[[Sequence[int]], Mapping[str, object]],
     shared: Mapping[str, object],
     count: int,
@@ -70,8 +72,9 @@ def run_members(
     stopped: Callable[[], str | None],
 ) -> Iterator[list[Answer]]:
     """What becomes of each member, in the order in which they end, run by `count` processes with so many threads each.
-    members: those together that may run together. asked: what a process is told of some that do. When `stopped` gives a
-    reason, members that run are asked to stop with a checkpoint, and no more begin."""
+    members: those together that may run together; the next ones are taken when a process is free for them, after what
+    became of those before was passed on. asked: what a process is told of some members. When `stopped` gives a reason,
+    members that run are asked to stop with a checkpoint, and no more begin."""
     crew = _Crew(members, asked, shared, count, threads)
     try:
         yield from crew.run(stopped)
@@ -85,13 +88,14 @@ class _Crew:
 
     def __init__(
         self,
-        members: Sequence[Sequence[int]],
+        members: Iterable[Sequence[int]],
         asked: Callable[[Sequence[int]], Mapping[str, object]],
         shared: Mapping[str, object],
         count: int,
         threads: int,
     ) -> None:
-        self._left = list(members)[::-1]
+        self._left = iter(members)
+        self._again: list[list[int]] = []  # members that ran together in a process that was lost
         self._asked, self._shared, self._threads = asked, shared, threads
         self._count = 1
         self._most = count
@@ -107,8 +111,8 @@ class _Crew:
                 for worker in self._workers:
                     worker.process.terminate()
             for key, _ in self._selector.select(_LOOK):
-                taken = [self._take(key.data, answer) for answer in key.data.answers()]
-                yield [answer for answer in taken if answer is not None]
+                for told in key.data.told():
+                    yield from self._take(key.data, told)
 
     def kill(self) -> None:
         for worker in self._workers:
@@ -116,46 +120,48 @@ class _Crew:
             worker.process.wait()
         self._selector.close()
 
-    def _take(self, worker: _Worker, answer: Answer) -> Answer | None:
-        """What is to be passed on of an answer; the next members begin once the last one of theirs is answered."""
+    def _take(self, worker: _Worker, told: Told) -> Iterator[list[Answer]]:
+        """What is to be passed on of what a process tells; the next members begin in the place of those that are all
+        answered."""
         self._count = self._most
-        if answer["status"] == "steps":
-            self._fill()
-            return None
-        if answer.pop("lost", False):
-            passed = self._lost(worker, answer)
-        else:
-            passed = answer
-            worker.members.remove(answer["member"])
-            if answer.pop("last"):
+        if "lost" in told:
+            yield from self._lost(worker, told["lost"])
+        elif "answers" in told:
+            for answer in told["answers"]:
+                worker.members.remove(answer["member"])
+            yield told["answers"]
+            if not worker.members:
                 self._next(worker)
         self._fill()
-        return passed
 
-    def _lost(self, worker: _Worker, answer: Answer) -> Answer | None:
+    def _lost(self, worker: _Worker, how: str) -> Iterator[list[Answer]]:
         """Of a process that has ended: members that ran together are run one by one, and one alone has failed."""
+        if worker.members and not self._stopping:
+            if len(worker.members) > 1:
+                self._again += [[member] for member in reversed(worker.members)]
+            else:
+                yield [{"member": worker.members[0], "status": "failed", "error": how}]
         self._selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
         self._workers.remove(worker)
-        if self._stopping or not worker.members:
-            return None
-        if len(worker.members) > 1:
-            self._left += [[member] for member in reversed(worker.members)]
-            return None
-        return {"member": worker.members[0], **answer}
 
     def _fill(self) -> None:
         """Begin as many processes as there may be and members are left for."""
-        while self._left and not self._stopping and len(self._workers) < self._count:
+        while not self._stopping and len(self._workers) < self._count:
+            members = self._next_members()
+            if members is None:
+                return
             worker = _Worker(self._shared, self._threads)
             self._workers.append(worker)
             assert worker.process.stdout is not None
             self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
-            self._next(worker)
+            worker.run(members, self._asked(members))
 
     def _next(self, worker: _Worker) -> None:
-        if self._left and not self._stopping:
-            members = self._left.pop()
+        members = None if self._stopping else self._next_members()
+        if members is not None:
             worker.run(members, self._asked(members))
         else:
-            worker.members = []
             worker.end()
+
+    def _next_members(self) -> Sequence[int] | None:
+        return self._again.pop() if self._again else next(self._left, None)

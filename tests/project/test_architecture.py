@@ -57,7 +57,7 @@ ALLOWED = {
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
-    "pictures": BASE | {"comparison", "io", "scenario", "solvers", "words"},
+    "pictures": BASE | {"comparison", "io", "scenario", "solvers", "sweeps", "words"},
     "repairing": BASE | {"inspection", "io"},
     "rng": {"elementary_functions"},
     "routes": BASE | {"backends", "rng"},
