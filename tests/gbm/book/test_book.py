@@ -13,8 +13,10 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.errors import ScenarioError
 from simsuite.scenario import load
 from simsuite.scenario.attached import cells_of
+from simsuite.scenario.gbm import GROUP
 from simsuite.scenario.gbm.book import keys
 from simsuite.scenario.load import load_table
+from simsuite.solvers.gbm.portfolio.portfolio import most_together
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 
@@ -198,3 +200,16 @@ def test_cells_of_a_line(line, texts):
     for cell in cells:
         begin = cell.span[0] - 10
         assert line[begin : begin + len(cell.text.split('"')[0])] == cell.text.split('"')[0]
+
+
+def test_payoffs_of_many_options_are_computed_for_fewer_paths_at_a_time(book):
+    """So that their values take a bounded part of the memory of a GPU."""
+    settings = ["paths.count=8000000", "run.kernel=numba"]
+    found = {}
+    for greeks in ("false", "true"):
+        (book.parent / "book.csv").write_text(table().replace(",false", f",{greeks}"), encoding="utf-8")
+        found[greeks] = GbmProblem.from_scenario(load(book, settings).model, book.parent)
+    few, many = found.values()
+    assert most_together(few) == 512 * GROUP
+    assert 16 * GROUP <= most_together(many) < most_together(few)
+    assert most_together(many) * len(many.payoffs.values) * 8 <= 1 << 30

@@ -34,7 +34,9 @@ from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
 PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time, so that arrays stay in cache
-_GPU_CHUNK = 512 * GROUP  # the same for the readable kernels on a GPU, where each operation on arrays is a launch
+# The same for the readable kernels on a GPU, where each operation on arrays is a launch; and the bytes of the values of
+# so many paths, unless few paths take more.
+_GPU_CHUNK, _GPU_BYTES = 512 * GROUP, 1 << 30
 EXPOSURE_SUMS = 4  # sums of max(V, 0), of its square, of max(-V, 0) and of its square
 _SWINGS = (0.25, 1.0, 4.0)  # factors of all prices, to see how large payoffs get
 _DEFAULT_LEVELS = (0.95, 0.99)
@@ -42,7 +44,10 @@ _DEFAULT_LEVELS = (0.95, 0.99)
 
 def most_together(statement: Statement) -> int:
     """The most paths whose payoffs are computed at a time on any device."""
-    return min(_GPU_CHUNK if statement.scenario.run.kernel == "numba" else PAYOFFS_CHUNK, statement.batch)
+    if statement.scenario.run.kernel != "numba":
+        return min(PAYOFFS_CHUNK, statement.batch)
+    fitting = _GPU_BYTES // (8 * max(len(statement.payoffs.values), 1)) // GROUP * GROUP
+    return min(max(min(_GPU_CHUNK, fitting), PAYOFFS_CHUNK), statement.batch)
 
 
 def computed_together(statement: Statement, backend: Backend) -> int:
