@@ -27,6 +27,7 @@ class Later:
 
 
 special: Any = Later("scipy.special")  # its import takes 0.15 s, longer than that of NumPy
+optimize: Any = Later("scipy.optimize")  # which brings a hundred other modules
 ALONE = 1024  # a matrix with at most so many rows is decomposed by one thread
 
 

@@ -235,10 +235,11 @@ class _Checker:
                 self.node(tree.func, depth)
             raise self._error(tree, "only functions can be called", "write `*` to multiply")
         name = tree.func.id
-        if tree.args and isinstance(tree.args[0], ast.Name):
+        if tree.args and not tree.keywords and isinstance(tree.args[0], ast.Name):
             numbers = [self._plain_number(argument) for argument in tree.args[1:]]
             applied = f"{name}({', '.join([tree.args[0].id, *map(repr, numbers)])})"
             if applied in self._variables:
+                self._found += [(a.col_offset + self._offset, a.id) for a in tree.args[1:] if isinstance(a, ast.Name)]
                 return Name(applied)
         if name not in FUNCTIONS:
             raise self._unknown_function(tree, name, depth)
@@ -265,7 +266,12 @@ class _Checker:
         if isinstance(tree, ast.Name):
             return self._constants.get(tree.id)
         value = tree.value if isinstance(tree, ast.Constant) else None
-        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return None
+        try:
+            return float(value)
+        except OverflowError:
+            return None
 
     def _unknown_function(self, tree: ast.Call, name: str, depth: int) -> ExpressionError:
         if name in self._variables or name in CONSTANTS:

@@ -83,10 +83,10 @@ class LineError(Exception):
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """Where each line begins, and the line; but for empty ones and those that begin with #."""
     at = 0
-    for line in text.splitlines(keepends=True):
+    for line in text.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
-            yield at, line.rstrip("\r\n")
-        at += len(line)
+            yield at, line.rstrip("\r")
+        at += len(line) + 1
 
 
 def cells_of(line: str, begin: int) -> list[Cell]:

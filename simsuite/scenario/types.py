@@ -188,6 +188,12 @@ def _exists(file: str, info: ValidationInfo) -> str:
     path = Path(base) / file
     if "\0" in file:
         raise mistake((), f"no such file: {file!r}")
+    try:
+        path.stat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise mistake((), f"cannot be looked at: {error.strerror}") from None
     if path.is_dir():
         raise mistake((), f"is a directory, not a file: {file!r}")
     if path.exists() and not path.is_file():

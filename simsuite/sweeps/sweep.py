@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import hashlib
 import json
 import os
 import time
@@ -74,7 +75,8 @@ class Sweep:
             self.ended = {i: each for i, each in self.ended.items() if i in wanted}
             left = {i for i in wanted if i not in self.ended}
             if left:
-                self._run(left_of(groups(self.plan, first), left), first, problem, files)
+                together = [[i for i in group if i in wanted] for group in groups(self.plan, first)]
+                self._run(left_of([group for group in together if group], left), first, problem, files)
             if self.part is None:
                 self.write(files, first)
         return len(self.ended) == len(wanted)
@@ -97,7 +99,7 @@ class Sweep:
             about: dict[str, object] = {
                 "solver": first.solver,
                 "overrides": list(self.overrides),
-                "files": first.files(),
+                "files": first.files() | _book(first),
             }
             self.plan = files.begin(text, about, self.plan, goal)
             self.ended = files.ended()
@@ -211,3 +213,9 @@ class Sweep:
         """Write sweep.h5, with the members that have ended."""
         made = {"title": first.model.title, "solver": first.solver, "source": f"simsuite {VERSION}"}
         write_results(files.results, self.plan, self.ended, made | {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
+
+
+def _book(scenario: Scenario) -> dict[str, str]:
+    """SHA-256 of the table that gives options, if there is one: a changed one makes another sweep."""
+    attached = scenario.document.attached
+    return {} if attached is None else {"book": hashlib.sha256(attached.text.encode()).hexdigest()}

@@ -101,6 +101,17 @@ def test_one_that_fails_does_not_stop_those_beside_it(market: Path, capsys: pyte
     assert (market.parent / "swept" / "members" / "0000" / "results.h5").exists()
 
 
+def test_a_changed_book_makes_another_sweep(market: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book = market.parent / "trades.csv"
+    market.write_text('book = "trades.csv"\n' + MARKET, encoding="utf-8")
+    book.write_text("style,payoff,strike\neuropean,call,90\n", encoding="utf-8")
+    assert sweep(capsys, "--vary", "option.0.strike=90,100").returncode == 0
+    book.write_text("style,payoff,strike\neuropean,call,95\n", encoding="utf-8")
+    done = sweep(capsys, "--vary", "option.0.strike=90,100")
+    assert done.returncode == 2
+    assert "holds another sweep" in done.stderr
+
+
 def test_what_runs_together() -> None:
     class Scenario:
         def __init__(self, **changes: object) -> None:

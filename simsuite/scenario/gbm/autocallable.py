@@ -21,6 +21,7 @@ from simsuite.words import counted
 
 Level: TypeAlias = Annotated[float, Field(gt=0, le=100)]
 _ROUNDING = 1e-9
+_MOST = 33  # dates: a run has room for 32 sets of them, and the end needs none
 
 
 class Autocallable(Contract):
@@ -84,6 +85,10 @@ class Autocallable(Contract):
             )
 
     def _date_mistakes(self, time: Time) -> Iterator[Mistake]:
+        if self.count > _MOST:
+            message = f"looks at more than {_MOST} dates"
+            yield Mistake(("observations",), message, "take fewer: each is a set of dates of its own")
+            return
         if isinstance(self.observations, int):
             if self.observations > time.steps:
                 message = f"{self.observations} dates do not fit on {counted(time.steps, 'time step')}"

@@ -31,7 +31,7 @@ def with_book(data: Table, base: Path) -> tuple[Table, Attached | None]:
     of the book starts from. Raises `TableError`; a name that is no name of a file is left for the model to refuse."""
     name = data.get("book")
     own = data.get("option", [])
-    if not isinstance(name, str) or not isinstance(own, list) or not (base / name).is_file():
+    if not isinstance(name, str) or not isinstance(own, list) or not _is_file(base / name):
         return data, None
     try:
         text = (base / name).read_text("utf-8-sig")
@@ -58,6 +58,8 @@ def _rows(name: str, text: str) -> list[Row]:
             cells = cells_of(line, begin)
         except LineError as error:
             found.append((error.span, error.message, None))
+            continue
+        if not any(cell.text.strip() for cell in cells):
             continue
         if len(cells) > len(columns):
             where = cells[len(columns)].span
@@ -114,9 +116,28 @@ def _value(key: str, text: str) -> object:
         return text.strip()
     bare = text.strip().removeprefix("[").removesuffix("]")  # a list as in TOML is one, too
     separator = ";" if ";" in bare else ","
-    if separator in bare or key in _LISTS or bare != text.strip():
-        return [_one(key, part.strip().strip("\"'")) for part in bare.split(separator)]
+    if len(_parts(bare, separator)) > 1 or key in _LISTS or bare != text.strip():
+        return [_one(key, part.strip().strip("\"'")) for part in _parts(bare, separator)]
     return _one(key, bare)
+
+
+def _parts(text: str, separator: str) -> list[str]:
+    """The parts of a text between separators that stand in no parentheses."""
+    found, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == separator and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return found
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long, or a folder that cannot be looked into
+        return False
 
 
 def _one(key: str, text: str) -> object:

@@ -203,10 +203,12 @@ class Formula(Contract):
         "spot for min and max"
     )
     _constants: Mapping[str, float] = PrivateAttr(default_factory=dict)  # of the scenario
+    _written: str = PrivateAttr("")  # the value as the file has it
 
     @model_validator(mode="after")
     def _keep_constants(self, info: ValidationInfo) -> Formula:
         self._constants = terms_of(info.context).constants
+        self._written = self.value
         named = [name for _, name in applied(self.value, self._constants)]
         with contextlib.suppress(ExpressionError):  # which `mistakes` tells, at its place in the text as it was written
             self.__dict__["value"] = parse_payoff(self.value, list(dict.fromkeys(named)), self._constants).text
@@ -222,7 +224,7 @@ class Formula(Contract):
         except ExpressionError as error:
             yield Mistake(("value",), error.message, error.help, error.column)
             return
-        for part in timed(self.value, self._constants):
+        for part in timed(self._written or self.value, self._constants):
             yield from _time_mistakes(part, time)
 
 

@@ -103,12 +103,17 @@ class GbmScenario(Section):
         together = [option for option in self.option if self.time.until(option.maturity).steps == time.steps]
         if time is self.time and len(together) == len(self.option):
             return self
-        assets = [
-            asset.model_copy(
-                update={"dividends": [d for d in asset.dividends if self.time.nearest_step(d.time) <= time.steps]}
-            )
-            for asset in self.asset
-        ]
+        # times are those of their steps, so that rounding takes none to another step of fewer
+        together = [o if o.maturity is None else o.model_copy(update={"maturity": time.end}) for o in together]
+        assets = []
+        for asset in self.asset:
+            steps = [self.time.nearest_step(dividend.time) for dividend in asset.dividends]
+            paid = [
+                dividend.model_copy(update={"time": self.time.end * (step / self.time.steps)})
+                for step, dividend in zip(steps, asset.dividends)
+                if step <= time.steps
+            ]
+            assets.append(asset.model_copy(update={"dividends": paid}))
         return self.model_copy(update={"time": time, "option": together, "asset": assets})
 
     def payoff(self, option: Formula) -> Expression:

@@ -40,8 +40,8 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
     """The payoffs of all options of a scenario, with their Greeks. Raises ScenarioError where their exact prices are
     too large for floating point."""
     reader = PayoffReader(model, dynamics)
-    trees = tuple(style_of(option).payoff(option, reader) for option in model.option)
     try:
+        trees = tuple(style_of(option).payoff(option, reader) for option in model.option)
         controls = tuple(_control(option, reader) for option in model.option)
     except OverflowError:
         message = "mean prices at the end are beyond 1.8e308, the largest floating-point number"

@@ -55,9 +55,11 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty)
     looks = edges.looks(end)
     if not mistakes:
-        mistakes += _bad_sources(scenario, made)
+        later = not_finite_mistakes(scenario, made)
+        of_faces = any(mistake.path[0] == "surface" for mistake in later)  # these say which of their data it is
+        mistakes += [m for m in _bad_sources(scenario, made) if not (of_faces and m.path[0] == "surface")]
         told = {mistake.path for mistake in mistakes}
-        mistakes += [mistake for mistake in not_finite_mistakes(scenario, made) if mistake.path not in told]
+        mistakes += [mistake for mistake in later if mistake.path not in told]
     if not mistakes:
         coldest = absolute_zero(scenario, edges)
         mistakes += bad_conditions(edges, end, coldest, scenario.manufactured)

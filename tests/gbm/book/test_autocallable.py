@@ -232,3 +232,21 @@ def test_deltas_are_slopes_of_prices():
     for name in ("rho", "theta"):
         assert option[name] is None
         assert "rate" in option["reasons"][name]
+
+
+@pytest.mark.parametrize("spot", [49.0, 50.0, 97.3])
+def test_a_price_at_its_level_counts(spot):
+    """Without noise and interest prices stay where they are, at all levels exactly."""
+    stated = problem(
+        market={"rate": 0.0},
+        asset=[{"spot": spot, "volatility": 0.0}],
+        time={"end": 1.0, "steps": 4},
+        option=[note(observations=4, coupon=0.05, coupon_level=1.0, protection=1.0, watched="steps")],
+    )
+    results, _ = run(stated, CpuBackend())
+    assert results["options"]["option1"]["price"] == pytest.approx(105.0, rel=1e-12)
+
+
+def test_more_dates_than_there_is_room_for_are_told_at_once():
+    with pytest.raises(ValueError, match="looks at more than 33 dates"):
+        problem(time={"end": 1.0, "steps": 1000}, option=[note(observations=252, memory=True)])

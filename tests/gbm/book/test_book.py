@@ -154,6 +154,19 @@ def test_lists_and_truth_are_read_as_people_write_them(tmp_path):
     assert [option.assets for option in options[4:]] == [["A", "B"]] * 3
 
 
+def test_rows_and_cells_that_spreadsheets_leave(tmp_path):
+    """Empty rows, and functions with commas in a cell."""
+    text = 'name,style,payoff,strike\r\n,,,\r\nab,european,call,100\r\nc,european,call,"max(K, 90)"\r\n'
+    options = with_rows(tmp_path, text, option=[VANILLA]).model.option
+    assert [option.name for option in options[1:]] == ["ab", "c"]
+    assert options[2].strike == 100.0
+
+
+def test_a_name_that_cannot_be_looked_at_is_a_mistake(tmp_path):
+    with pytest.raises(ScenarioError, match="cannot be looked at"):
+        load_table(SMALL | {"book": "x" * 300 + ".csv"}, tmp_path / "x.toml")
+
+
 def test_the_steps_that_are_proposed_for_dates_do():
     """Up to a maturity there are but a part of the steps."""
     given = SMALL | {"option": [VANILLA | {"style": "american", "exercise": 60, "maturity": 0.75}]}

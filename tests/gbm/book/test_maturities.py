@@ -220,3 +220,27 @@ def test_what_cannot_be_done_is_said(changes, words):
     with pytest.raises(ScenarioError) as caught:
         problem(**({"time": {"end": 1.0, "steps": 8}} | changes))
     assert words in str(caught.value)
+
+
+def test_times_halfway_between_steps_fall_on_the_same_step_in_every_part():
+    """0.35 of 10 steps rounds up in a year, and by an ulp down in 0.4 years of 4 steps."""
+    asset = [ASSET | {"dividends": [{"time": 0.35, "proportion": 0.2}]}]
+    asian = {"style": "asian", "payoff": "call", "average": "geometric", "strike": 45.0, "fixings": 4, "maturity": 0.4}
+    p = problem(asset=asset, time={"end": 1.0, "steps": 10}, option=[asian, CALL])
+    later = problem(
+        asset=[ASSET | {"dividends": [{"time": 0.36, "proportion": 0.2}]}],
+        time={"end": 1.0, "steps": 10},
+        option=[asian, CALL],
+    )
+    prices = [reference_price(each.scenario, each.scenario.option[0]) for each in (p, later)]
+    assert prices[0] == pytest.approx(prices[1], rel=1e-12)
+    found, _ = run(p, CpuBackend())
+    assert abs(found["options"]["option1"]["price"] - prices[0]) < 4 * found["options"]["option1"]["standard_error"]
+
+
+@pytest.mark.parametrize("maturity", [0.15, 0.35, 0.75, 0.3])
+def test_a_part_of_a_part_is_the_part(maturity):
+    p = problem(time={"end": 1.0, "steps": 10}, option=[CALL | {"maturity": maturity}, CALL])
+    part = p.scenario.until(maturity)
+    assert part.until(part.option[0].maturity).time.steps == part.time.steps
+    assert reference_price(part, part.option[0]) == reference_price(p.scenario, p.scenario.option[0])

@@ -11,9 +11,11 @@ from gbm_problems import problem, run
 from scipy.special import ndtr
 
 from simsuite.backends.cpu import CpuBackend
+from simsuite.errors import ScenarioError
 from simsuite.expressions import ExpressionError
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.scenario.gbm.functionals import parse_payoff, timed
+from simsuite.scenario.load import load_table
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -157,5 +159,44 @@ def test_what_is_a_functional_of_a_part_of_the_time(text, found):
 
 @pytest.mark.parametrize("text", ["at(A)", "at(A, t)", "mean(A, 0.5)", "last(A, 0.5)", "at(A, 0.1, 0.2)", "at(0.5, A)"])
 def test_what_is_none(text):
+    with pytest.raises(ExpressionError):
+        parse_payoff(text, ["A"], {})
+
+
+def test_the_resolved_scenario_has_the_times_and_not_their_names(tmp_path):
+    """A run is compared by it: with names, a run to another time would pass for the same."""
+    table = {
+        "solver": "gbm",
+        "constants": {"T1": 0.5, "K": 50.0},
+        "market": {"rate": 0.0},
+        "asset": [{"name": "A", "spot": 100.0, "volatility": 0.2}],
+        "time": {"end": 1.0, "steps": 4},
+        "paths": {"count": 64},
+        "option": [{"style": "expression", "value": "max(at(A, T1) - K, mean(A, 0.25, T1))"}],
+    }
+    first = load_table(table, tmp_path / "x.toml")
+    assert first.model.option[0].value == "max(at(A, 0.5) - 50.0, mean(A, 0.25, 0.5))"
+    other = load_table(table, tmp_path / "x.toml", ["constants.T1=0.75"])
+    assert "option.0.value" in other.differences(first.resolved_toml())
+
+
+def test_places_of_mistakes_are_those_of_the_text_as_it_was_written(tmp_path):
+    table = {
+        "solver": "gbm",
+        "constants": {"K": 100.0},
+        "market": {"rate": 0.0},
+        "asset": [{"name": "A", "spot": 100.0, "volatility": 0.2}],
+        "time": {"end": 1.0, "steps": 4},
+        "paths": {"count": 64},
+        "option": [{"style": "expression", "value": "K*K*at(A, 9)"}],
+    }
+    with pytest.raises(ScenarioError) as caught:
+        load_table(table, tmp_path / "x.toml")
+    (mistake,) = caught.value.mistakes
+    assert mistake.column == "K*K*at(A, 9)".index("9")
+
+
+@pytest.mark.parametrize("text", ["mean(A, a=0.5)", "mean(A, start=0.25, end=0.5)", f"at(A, 1{'0' * 320})"])
+def test_odd_arguments_are_mistakes(text):
     with pytest.raises(ExpressionError):
         parse_payoff(text, ["A"], {})

@@ -62,6 +62,10 @@ class PayoffReader:
             return self.last(asset)
         return times(self.spot(asset), self.kept(Kind.SUM, asset, Dates(listed=(step,))))
 
+    def performance(self, asset: int, step: int) -> Node:
+        """The price of an asset after so many steps as a multiple of its spot."""
+        return Name(last(asset)) if step == self.n else self.kept(Kind.SUM, asset, Dates(listed=(step,)))
+
     def kept(self, kind: Kind, asset: int, dates: Dates, level: float = 0.0, right: Right | None = None) -> Node:
         """The value of a functional of the path."""
         return Name(kept(self.functionals.number(Functional(kind, asset, dates, level, right=right))))

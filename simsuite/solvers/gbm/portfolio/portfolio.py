@@ -87,7 +87,8 @@ class Portfolio:
         """[option]: what 1, paid when it ends, is at the horizon."""
         scenario = self.statement.scenario
         time, rate = scenario.time, scenario.market.rate
-        return np.array([math.exp(rate.integral(time.until(o.maturity).end, time.end)) for o in scenario.option])
+        with np.errstate(over="ignore"):
+            return np.exp([rate.integral(time.until(o.maturity).end, time.end) for o in scenario.option])
 
     @cached_property
     def exposure_unit(self) -> float:

@@ -44,9 +44,9 @@ def reference_greeks(model: GbmScenario, number: int) -> dict[str, list[float] |
     square of it; rho by a shift of all rates, dividend yields fixed. theta follows from the Black-Scholes equation: as
     time passes, all dates come nearer together.
     """
-    option = model.option[number]
-    model = model.until(option.maturity)
-    number = next(i for i, other in enumerate(model.option) if other is option)
+    ends = [model.time.until(option.maturity).steps for option in model.option]
+    model = model.until(model.option[number].maturity)
+    number = ends[:number].count(ends[number])
 
     def by(change: Callable[[float], GbmScenario], at: float, reach: float) -> tuple[float, float]:
         def price(x: float) -> float:

@@ -56,7 +56,7 @@ def _dates(option: Autocallable, reader: PayoffReader) -> Dates:
 
 
 def _worst(option: Autocallable, reader: PayoffReader, step: int) -> Tree:
-    each = [times(1 / reader.spot(a), reader.at(a, step)) for a in option.asset_numbers(reader.names)]
+    each = [reader.performance(a, step) for a in option.asset_numbers(reader.names)]
     return each[0] if len(each) == 1 else least(*each)
 
 
@@ -81,7 +81,7 @@ def _protected(option: Autocallable, reader: PayoffReader, worst: list[Tree], da
     if option.watched == "steps":
         dates = Dates.all(reader.n)
     numbers = option.asset_numbers(reader.names)
-    lows = [times(1 / reader.spot(a), reader.extreme(Kind.LEAST, a, dates, with_spot=False)) for a in numbers]
+    lows = [reader.kept(Kind.LEAST, a, dates) for a in numbers]
     return at_least(lows[0] if len(lows) == 1 else least(*lows), option.protection)
 
 

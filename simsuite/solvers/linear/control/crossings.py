@@ -18,9 +18,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.linalg import block_diag, eigvals
-from scipy.optimize import brentq
 
-from simsuite.libraries import decomposing
+from simsuite.libraries import decomposing, optimize
 from simsuite.solvers.linear.control.plant import Plant
 from simsuite.solvers.linear.control.transfer import FrequencyResponse
 
@@ -95,7 +94,7 @@ class Crossings:
             if np.sign(at(low)) == np.sign(at(high)):  # a single response may be rounded otherwise than one of many
                 root = min(low, high, key=lambda w: abs(at(w)))
             else:
-                root = float(brentq(at, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
+                root = float(optimize.brentq(at, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
             if abs(at(root)) < _TRUE:
                 yield root
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigvals
-from scipy.optimize import minimize_scalar
 
-from simsuite.libraries import decomposing
+from simsuite.libraries import decomposing, optimize
 from simsuite.solvers.linear.control.crossings import Crossings
 from simsuite.solvers.linear.control.plant import Plant
 from simsuite.solvers.linear.control.transfer import FrequencyResponse
@@ -101,7 +100,9 @@ def _closest(loop: Plant, response: FrequencyResponse, crossings: Crossings) -> 
         low = high = where
     for _ in range(_ROUNDS):
         if low < high and np.isfinite(high):
-            found = minimize_scalar(distance, bounds=(low, high), method="bounded", options={"xatol": 1e-12 * high})
+            found = optimize.minimize_scalar(
+                distance, bounds=(low, high), method="bounded", options={"xatol": 1e-12 * high}
+            )
             if found.fun < best:
                 best, where = float(found.fun), float(found.x)
         if best == 0.0:
