@@ -194,6 +194,20 @@ class American(OnOne):
         return "exercise dates", self.exercise
 
 
+class _Written:
+    """The text of a value as the file has it, for the places of mistakes. It does not count when options are compared:
+    one that is loaded back from a resolved scenario is the same."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Written)
+
+    def __hash__(self) -> int:
+        return 0
+
+
 class Formula(Contract):
     style: Literal["expression"] = Field(description="pays at the end what an expression says")
     value: Annotated[str, Field(max_length=2000)] = Field(
@@ -203,12 +217,12 @@ class Formula(Contract):
         "spot for min and max"
     )
     _constants: Mapping[str, float] = PrivateAttr(default_factory=dict)  # of the scenario
-    _written: str = PrivateAttr("")  # the value as the file has it
+    _written: _Written = PrivateAttr(default_factory=lambda: _Written(""))
 
     @model_validator(mode="after")
     def _keep_constants(self, info: ValidationInfo) -> Formula:
         self._constants = terms_of(info.context).constants
-        self._written = self.value
+        self._written = _Written(self.value)
         named = [name for _, name in applied(self.value, self._constants)]
         with contextlib.suppress(ExpressionError):  # which `mistakes` tells, at its place in the text as it was written
             self.__dict__["value"] = parse_payoff(self.value, list(dict.fromkeys(named)), self._constants).text
@@ -224,7 +238,7 @@ class Formula(Contract):
         except ExpressionError as error:
             yield Mistake(("value",), error.message, error.help, error.column)
             return
-        for part in timed(self._written or self.value, self._constants):
+        for part in timed(self._written.text or self.value, self._constants):
             yield from _time_mistakes(part, time)
 
 
