@@ -21,7 +21,7 @@ from simsuite.solvers.gbm.american.regression import judgement, learn
 from simsuite.solvers.gbm.american.regression_launches import REGRESSION, learn_by_program, regression_macros
 from simsuite.solvers.gbm.closed_forms import bermudan, european
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_program, rows_together
 from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS, learning_steps
 from simsuite.solvers.gbm.payoffs.functionals import Right
 from simsuite.solvers.gbm.problem import GbmProblem
@@ -323,7 +323,7 @@ def test_programs_compile_without_spills(degree, precision, antithetic):
         paths={"antithetic": antithetic},
         option=[PUT | {"degree": degree}, CALL_ON_B | {"exercise": 5, "degree": degree}],
     )
-    sources = [(PATHS, paths_macros(p, *SHAPES[1])), (PAYOFFS, payoffs_macros(p, rows_together(p)[0]))]
+    sources = [(PATHS, paths_macros(p, *SHAPES[1])), (PAYOFFS, payoffs_program(p, rows_together(p)[0])[0])]
     if precision != "mixed":
         sources.append((REGRESSION, regression_macros(Right(precision == "float64", 1.0, degree), p.dtype)))
     for source, macros in sources:

@@ -26,7 +26,7 @@ from simsuite.solvers.gbm.closed_forms.lookbacks import fixed_lookback, floating
 from simsuite.solvers.gbm.closed_forms.vanilla import truncated_option
 from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_program, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
 
@@ -327,7 +327,7 @@ def programs() -> dict[str, tuple[Any, dict[str, str | int]]]:
         p = several(precision, antithetic=antithetic, greeks=False)
         found[f"several {precision}"] = PATHS, paths_macros(p, *SHAPES[0])
     for rows in rows_together(p):
-        found[f"payoffs {rows}"] = PAYOFFS, payoffs_macros(p, rows)
+        found[f"payoffs {rows}"] = PAYOFFS, payoffs_program(p, rows)[0]
     return found
 
 

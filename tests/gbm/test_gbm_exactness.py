@@ -37,7 +37,7 @@ from simsuite.solvers.gbm.paths.launches_nvrtc import (
     paths_macros,
     shapes_of,
 )
-from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_program, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS as PRECISIONS_OF
 from simsuite.solvers.gbm.sobol.arguments import Points
@@ -363,7 +363,7 @@ def programs() -> Iterator[tuple[Path, dict]]:
                 assert is_dense(p)
                 yield PATHS, paths_macros(p, *shapes_of(p)[0])
             if asked:
-                yield from ((PAYOFFS, payoffs_macros(p, rows)) for rows in rows_together(p))
+                yield from ((PAYOFFS, payoffs_program(p, rows)[0]) for rows in rows_together(p))
         yield MOMENTS, moments_macros(p)
 
 

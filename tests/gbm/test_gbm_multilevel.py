@@ -32,7 +32,7 @@ from simsuite.solvers.gbm.multilevel.multilevel_results import moments
 from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
 from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_program, rows_together
 from simsuite.solvers.gbm.paths.stepper import PathStepper
 from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.problem import GbmProblem
@@ -416,7 +416,7 @@ def test_a_program_adds_up_what_arithmetic_on_arrays_does(host_cuda: HostCuda, a
 def test_programs_compile_without_spills(precision):
     level = everything(run={"precision": precision}).levels[1]
     paying = replace(level.fine, payoffs=level.payoffs)
-    macros, log = payoffs_macros(paying, rows_together(paying)[0], level.fewer_steps), io.StringIO()
+    macros, log = payoffs_program(paying, rows_together(paying)[0], level.fewer_steps)[0], io.StringIO()
     compile_program(PAYOFFS, macros, "sm_90", log)
     assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}
     coarse = everything(run={"precision": precision}).levels[1].coarse

@@ -21,7 +21,7 @@ from simsuite.expressions.derivative import directional, is_lipschitz
 from simsuite.expressions.tree import Name, Number
 from simsuite.solvers.gbm import closed_forms as exact
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_program, rows_together
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, Kind
 from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
 from simsuite.solvers.gbm.statistics.exact_sums import exact as exact_sum
@@ -429,7 +429,7 @@ def test_programs_compile_without_spills(case):
     )
     programs = [(PATHS, paths_macros(p, *SHAPES[0]))] if assets == 1 else []
     rows = max(rows_together(p), key=len)
-    for source, macros in [*programs, (PAYOFFS, payoffs_macros(p, rows))]:
+    for source, macros in [*programs, (PAYOFFS, payoffs_program(p, rows)[0])]:
         log = io.StringIO()
         compile_program(source, macros, "sm_90", log)
         assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}

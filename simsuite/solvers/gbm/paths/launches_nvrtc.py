@@ -16,7 +16,7 @@ from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_p
 from simsuite.solvers.gbm.american.regression_launches import learn_by_program
 from simsuite.solvers.gbm.paths.kernels import continuous
 from simsuite.solvers.gbm.paths.path_arguments import Market, Points
-from simsuite.solvers.gbm.paths.payoff_launches import ProgramPayoffs, payoffs_programs
+from simsuite.solvers.gbm.paths.payoff_launches import PayoffsPrograms, ProgramPayoffs
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.paths.tables import tables
@@ -143,7 +143,7 @@ class NvrtcLaunches:
     def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._plan, self._backend, self._arrays = plan, backend, arrays
         self._moments_program = backend.program(MOMENTS, moments_macros(plan))
-        payoffs_programs(plan, backend)  # started here to be compiled beside the others
+        programs = PayoffsPrograms(plan, backend)  # begun here, to be compiled beside the others
         self.seen = seen_by(plan, backend, arrays["x"])
         made = tables(plan, plan.normal) | sobol_tables.program_tables(plan)
         self._tables = {name: backend.array(np.ascontiguousarray(a)) for name, a in made.items()}
@@ -153,7 +153,7 @@ class NvrtcLaunches:
         self._advance = self._fastest()
         self._moments = functools.cache(self._moments_launcher)
         self._moments(1)
-        self._payoffs = ProgramPayoffs(plan, backend)
+        self._payoffs = ProgramPayoffs(plan, backend, programs=programs)
         self._portfolio = ProgramPortfolio(plan, backend, arrays, self._tables["frames"], self._end_growth)
 
     def _moments_launcher(self, frames: int) -> Callable[..., None]:

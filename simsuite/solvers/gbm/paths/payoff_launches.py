@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Program
-from simsuite.expressions import Expression
+from simsuite.core import Backend, HostArray, Program
 from simsuite.solvers.gbm.paths import payoff_arguments
+from simsuite.solvers.gbm.paths.payoff_functions import PayoffFunctions
 from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
-from simsuite.solvers.gbm.payoffs.variables import kept, last, noise
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
@@ -24,20 +23,22 @@ _THREADS, _BLOCKS = 256, 4  # threads of a block; blocks on each multiprocessor
 _ROWS = 24  # rows that a program adds up at once, or a few more: they stay in registers and shared memory
 
 
-def payoffs_macros(statement: Statement, rows: range, coarse: Payoffs | None = None) -> dict[str, str | int]:
-    """The macros of a program that adds up payoffs. rows: those of the products of values that it adds up. coarse:
-    payoffs of other paths, which are subtracted."""
+def payoffs_program(
+    statement: Statement, rows: range, coarse: Payoffs | None = None
+) -> tuple[dict[str, str | int], HostArray]:
+    """The macros of a program that adds up payoffs, and the numbers that it takes. rows: those of the products of
+    values that it adds up. coarse: payoffs of other paths, which are subtracted."""
     payoffs = statement.payoffs
     products = payoffs.products[rows.start : rows.stop]
     values = sorted({value for pair in products for value in pair if value >= 0})
-    texts, calls = _calls(statement.n_assets, payoffs, values, "value")
-    less, of_less = list[str](), list[str]()
+    functions, of_less = PayoffFunctions(statement.n_assets), list[str]()
+    calls = functions.calls(payoffs, values)
     if coarse is not None:
         assert [f.kind for f in coarse.functionals] == [f.kind for f in payoffs.functionals]
-        less, of_less = _calls(statement.n_assets, coarse, values, "coarse")
+        of_less = functions.calls(coarse, values)
     shifts = [0.0 if coarse is not None else float(statement.shifts[value]) for value in values]
-    pairs = [(values.index(a), values.index(b) if b >= 0 else -1) for a, b in products]
-    return {
+    place = {value: i for i, value in enumerate(values)} | {-1: -1}
+    macros: dict[str, str | int] = {
         "STATE": C_TYPES[statement.dtype],
         "ASSETS": statement.n_assets,
         "COUNT": max(len(payoffs.functionals), 1),
@@ -46,29 +47,17 @@ def payoffs_macros(statement: Statement, rows: range, coarse: Payoffs | None = N
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "LARGEST_PRICE": repr(LARGEST),
-        "FUNCTIONS": " ".join(texts + less),
+        "FUNCTIONS": " ".join(functions.texts),
         "CALLS": ",".join(calls),
         **({"COARSE": ",".join(of_less)} if of_less else {}),
         "VALUES": len(values),
-        "SHIFTS": ",".join(shift.hex() for shift in shifts),
+        "NUMBERS": functions.room,
         "NAMED": ",".join(str(payoffs.asset(value)) for value in values),
-        "PRODUCTS": ",".join(f"{{{a},{b}}}" for a, b in pairs),
-        "ROWS": len(pairs),
+        "PRODUCTS": ",".join(f"{{{place[a]},{place[b]}}}" for a, b in products),
+        "ROWS": len(products),
         "THREADS": _THREADS,
     }
-
-
-def _calls(n_assets: int, payoffs: Payoffs, values: Sequence[int], name: str) -> tuple[list[str], list[str]]:
-    """CUDA functions that compute the values, and calls of them on the variables `v`."""
-    assets, functionals = range(n_assets), range(max(len(payoffs.functionals), 1))
-    variables = (*map(last, assets), *map(kept, functionals), *map(noise, assets))
-    texts, calls = [], []
-    for value in values:
-        expression = Expression.from_tree(payoffs.values[value], variables)
-        used = tuple(name for name in variables if name in expression.names)
-        texts.append(" ".join(expression.cuda_function(f"{name}{value}", used).split("\n")))
-        calls.append(f"{name}{value}({','.join(f'v[{variables.index(name)}]' for name in used)})")
-    return texts, calls
+    return macros, functions.struct(shifts)
 
 
 def rows_together(statement: Statement) -> list[range]:
@@ -83,22 +72,42 @@ def rows_together(statement: Statement) -> list[range]:
     return found
 
 
-def payoffs_programs(statement: Statement, backend: Backend, coarse: Payoffs | None = None) -> list[Program]:
-    """The programs for each of `rows_together`, compiled at the same time."""
-    each = [payoffs_macros(statement, rows, coarse) for rows in rows_together(statement)]
-    return [backend.program(PAYOFFS, macros) for macros in each]
+class PayoffsPrograms:
+    """The programs for each of `rows_together`, compiled at the same time. Those of payoffs that differ in numbers
+    alone are one. each: a program and the numbers that it takes, for each of `rows`. coarse: see `payoffs_program`."""
+
+    def __init__(self, statement: Statement, backend: Backend, coarse: Payoffs | None = None) -> None:
+        self.rows = rows_together(statement)
+        made: dict[str, Program] = {}
+        self.each: list[tuple[Program, HostArray]] = []
+        for rows in self.rows:
+            macros, numbers = payoffs_program(statement, rows, coarse)
+            key = str(macros)
+            if key not in made:
+                made[key] = backend.program(PAYOFFS, macros)
+            self.each.append((made[key], numbers))
+
+    def launchers(self, grid: tuple[int, int]) -> list[tuple[Callable[..., None], HostArray]]:
+        """A launcher of each of `each`, with its numbers; waits until the programs are compiled."""
+        found = {id(program): program.launcher("payoffs", grid, _THREADS) for program, _ in self.each}
+        return [(found[id(program)], numbers) for program, numbers in self.each]
 
 
 class ProgramPayoffs:
     """Adds up payoffs. coarse: a statement with the same options, and its payoffs, which are subtracted; paths then
-    come in whole groups."""
+    come in whole groups. programs: those of the statement, if they are made already."""
 
-    def __init__(self, statement: Statement, backend: Backend, coarse: tuple[Statement, Payoffs] | None = None) -> None:
+    def __init__(
+        self,
+        statement: Statement,
+        backend: Backend,
+        coarse: tuple[Statement, Payoffs] | None = None,
+        programs: PayoffsPrograms | None = None,
+    ) -> None:
         replicates, whole, each = statement.numbering if coarse is None else statement.open_numbering
-        self.rows = rows_together(statement)
         grid = -(-backend.processors * _BLOCKS // replicates), replicates
-        programs = payoffs_programs(statement, backend, coarse[1] if coarse else None)
-        self._launches = [program.launcher("payoffs", grid, _THREADS) for program in programs]
+        made = programs or PayoffsPrograms(statement, backend, coarse[1] if coarse else None)
+        self.rows, self._launches = made.rows, made.launchers(grid)
         self._growth = backend.array(statement.end_growth)
         self._coarse_growth = backend.array(coarse[0].end_growth) if coarse else self._growth
         numbering = {"room": statement.batch, "whole": whole, "replicates": replicates, "each": each}
@@ -112,6 +121,6 @@ class ProgramPayoffs:
         """Adds the payoffs of n paths to sums[row, limb], those of the first replicate. coarse: y and kept of the
         coarse paths."""
         of_coarse = (y, kept) if coarse is None else coarse
-        for rows, launch in zip(self.rows, self._launches):
+        for rows, (launch, numbers) in zip(self.rows, self._launches):
             own = sums[rows.start :]
-            launch(y, kept, *of_coarse, self._common, np.uint32(n), np.uint64(first_path), own, fault)
+            launch(y, kept, *of_coarse, self._common, numbers, np.uint32(n), np.uint64(first_path), own, fault)

@@ -3,8 +3,8 @@
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
 // SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS,
-// LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS (of them, on `v`, which has the price of each asset in the end, what
-// was kept, the noise of each asset), VALUES (how many), SHIFTS (what is subtracted from each), NAMED (the asset to blame),
+// LARGEST_PRICE, FUNCTIONS (payoff0, payoff1, ..), CALLS (of them, on `v`, which has the price of each asset in the end, what
+// was kept, the noise of each asset, and on `numbers.given`), VALUES (how many), NUMBERS (given), NAMED (the asset to blame),
 // COARSE (calls on `v` of the coarse path, if there is one: what they give is subtracted), PRODUCTS (a list of {value,
 // value or -1}), ROWS (how many), THREADS.
 
@@ -16,7 +16,10 @@
 typedef double real;  // in which payoffs are added up
 FUNCTIONS
 
-__constant__ real shifts[] = {SHIFTS};
+// What PayoffFunctions.struct gives: what is subtracted from each value, and the numbers in payoffs, such as strikes.
+struct Numbers {
+  real shifts[VALUES], given[NUMBERS];
+};
 TABLE int named[] = {NAMED};
 struct Product {
   int a, b;
@@ -25,8 +28,8 @@ TABLE Product products[] = {PRODUCTS};
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 payoffs(const state* __restrict__ y, const state* __restrict__ kept, const state* __restrict__ coarse_y,
-        const state* __restrict__ coarse_kept, Payoffs common, unsigned n, unsigned long long first_path, Limb* sums,
-        long long* fault) {
+        const state* __restrict__ coarse_kept, Payoffs common, const __grid_constant__ Numbers numbers, unsigned n,
+        unsigned long long first_path, Limb* sums, long long* fault) {
   const unsigned long long room = common.room;
   __shared__ Limb mine[ROWS * LIMBS];
   clear(mine, ROWS * LIMBS);
@@ -72,7 +75,11 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, const state
         bool good = true;
 #pragma unroll
         for (int o = 0; o < VALUES; o++) {
-          const real d = found[o] - shifts[o];
+#ifdef COARSE
+          const real d = found[o];
+#else
+          const real d = found[o] - numbers.shifts[o];
+#endif
           value[o] = s ? value[o] + d : d;
           good = good && abs(found[o]) < LARGEST_PRICE;
         }
