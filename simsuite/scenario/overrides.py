@@ -67,19 +67,16 @@ class Override:
 
     @cached_property
     def value(self) -> object:
-        return self._toml[0]
+        return self.text[self.start :].rstrip() if self._toml is None else self._toml["value"]
 
     @cached_property
-    def _toml(self) -> tuple[object, Spans | None]:
-        """The value, and the spans within `_PREFIX` and the value, if it is TOML."""
-        line = _PREFIX + self.text[self.start :]
+    def _toml(self) -> Table | None:
+        """What `_PREFIX` and the value say as TOML; None if that is no value."""
         try:
-            data = Source("", line).parse()
+            data = Source("", _PREFIX + self.text[self.start :]).parse()
         except SourceError:
-            return self.text[self.start :].rstrip(), None
-        if set(data) != {"value"}:  # a line end in the text can begin another key
-            return self.text[self.start :].rstrip(), None
-        return data["value"], find_spans(line)
+            return None
+        return data if set(data) == {"value"} else None  # a line end in the text can begin another key
 
     def apply(self, data: Table) -> KeyPath:
         """Puts the value into `data` and returns its path there. Raises `OverrideError`."""
@@ -113,7 +110,7 @@ class Override:
         for i, (_, span) in enumerate(self.names):
             spans.keys[path[: i + 1]] = spans.values[path[: i + 1]] = span
         shift = self.start - len(_PREFIX)
-        inner = self._toml[1]
+        inner = None if self._toml is None else find_spans(_PREFIX + self.text[self.start :])
         for found, result in ((inner.keys, spans.keys), (inner.values, spans.values)) if inner else ():
             for (_, *rest), (start, end) in found.items():
                 if rest or result is spans.values:

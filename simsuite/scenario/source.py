@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +36,35 @@ class SourceError(Exception):
         self.message = message
         self.span = span
         self.help = help
+
+
+@functools.lru_cache(8)
+def _parsed(text: str) -> Table:
+    """What a text says; kept, as many scenarios are made from one file with other values. Raises `SourceError` and what
+    tomllib raises."""
+    _check_limits(text)
+    return tomllib.loads(text)
+
+
+def _check_limits(whole: str) -> None:
+    """Refuses what would make tomllib slow or overflow its stack."""
+    depth = parts = 0
+    for token in _TOKENS.finditer(whole):
+        text = token[0]
+        if text in "[{":
+            depth += 1
+        elif text in "]}":
+            depth = max(0, depth - 1)
+        if text == ".":
+            parts += 1
+        elif not (text[0] in "\"'_-" or text[0].isalnum()):
+            parts = 0
+        if depth > MAX_NESTING:
+            raise SourceError(f"brackets are nested more than {MAX_NESTING} deep", token.span())
+        if parts >= MAX_NESTING:
+            raise SourceError(f"this key has more than {MAX_NESTING} parts", token.span())
+        if len(text) > MAX_DIGITS and text[0] in "+-0123456789":
+            raise SourceError("this number has too many digits", token.span())
 
 
 @dataclass(frozen=True)
@@ -75,9 +106,8 @@ class Source:
 
     def parse(self) -> Table:
         """What the text says. Raises `SourceError`."""
-        self._check_limits()
         try:
-            return tomllib.loads(self.text)
+            return deepcopy(_parsed(self.text))
         except tomllib.TOMLDecodeError as error:
             raise self._syntax_error(str(error)) from None
         except (ValueError, RecursionError) as error:
@@ -86,26 +116,6 @@ class Source:
     @cached_property
     def spans(self) -> Spans:
         return find_spans(self.text)
-
-    def _check_limits(self) -> None:
-        """Refuses what would make tomllib slow or overflow its stack."""
-        depth = parts = 0
-        for token in _TOKENS.finditer(self.text):
-            text = token[0]
-            if text in "[{":
-                depth += 1
-            elif text in "]}":
-                depth = max(0, depth - 1)
-            if text == ".":
-                parts += 1
-            elif not (text[0] in "\"'_-" or text[0].isalnum()):
-                parts = 0
-            if depth > MAX_NESTING:
-                raise SourceError(f"brackets are nested more than {MAX_NESTING} deep", token.span())
-            if parts >= MAX_NESTING:
-                raise SourceError(f"this key has more than {MAX_NESTING} parts", token.span())
-            if len(text) > MAX_DIGITS and text[0] in "+-0123456789":
-                raise SourceError("this number has too many digits", token.span())
 
     def _syntax_error(self, text: str) -> SourceError:
         """What tomllib found, at the place it names, in our words where we know better."""

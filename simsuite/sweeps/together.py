@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from simsuite.scenario import Scenario
 from simsuite.sweeps.plan import Plan
 
-MOST = 256  # elements of the list in one run: payoffs are kept for all of them at a time
+MOST = 1024  # elements of the list in one run: payoffs are kept for all of them at a time
 
 
 def groups(plan: Plan, first: Scenario) -> list[list[int]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 import numpy as np
 
+from simsuite.core import Snapshot
 from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.sharing import values_at_once
 from simsuite.scenario.gbm import GbmScenario
@@ -145,5 +147,21 @@ def once(make: Callable[[Statement], Made]) -> Callable[[Statement], Made]:
         if name not in found:
             found[name] = make(statement)
         return found[name]
+
+    return kept
+
+
+def once_each(make: Callable[[Statement, Snapshot], Made]) -> Callable[[Statement, Snapshot], Made]:
+    """Makes a function of a statement and what was observed, whose value for the latest observation is kept with the
+    statement: results that are printed and those in files need the same ones."""
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @functools.wraps(make)
+    def kept(statement: Statement, observed: Snapshot) -> Made:
+        latest, value = statement.__dict__.get(name, (lambda: None, None))
+        if latest() is not observed:
+            value = make(statement, observed)
+            statement.__dict__[name] = weakref.ref(observed), value
+        return cast(Made, value)
 
     return kept

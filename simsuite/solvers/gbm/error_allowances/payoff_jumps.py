@@ -124,14 +124,16 @@ def _leap(statement: Statement, tree: Node) -> PayoffJump:
     assets = {_asset(statement, name) for name in names}
     if not any(statement.dynamics.is_noisy(a) for a in assets) or is_constant(statement, tree):
         return _CERTAIN
-    values = _values(statement, tree) if len(assets) == 1 else None
-    if values is not None:
-        (asset,), curve, sizes = assets, _curve(tree, values), _sizes(tree, values)
-        return PayoffJump(_largest_jump(curve, _spread(statement, asset), sizes), asset=asset, curve=curve, far=curve)
     functionals = statement.payoffs.functionals
     signed = {noise(a) for a in range(statement.n_assets)}
     signed |= {kept(i) for i, f in enumerate(functionals) if f.kind == Kind.LOGARITHMS}
-    return PayoffJump(0.0 if is_lipschitz(tree, names - signed) else math.nan)
+    continuous = is_lipschitz(tree, names - signed)
+    values = _values(statement, tree) if len(assets) == 1 else None
+    if values is None:
+        return PayoffJump(0.0 if continuous else math.nan)
+    (asset,), curve = assets, _curve(tree, values)
+    size = 0.0 if continuous else _largest_jump(curve, _spread(statement, asset), _sizes(tree, values))
+    return PayoffJump(size, asset=asset, curve=curve, far=curve)
 
 
 def _values(statement: Statement, tree: Node) -> Values | None:

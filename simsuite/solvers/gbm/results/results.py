@@ -21,7 +21,7 @@ from simsuite.solvers.gbm.results.exercise_results import exercise_results, exer
 from simsuite.solvers.gbm.results.greek_results import greek_results, greek_totals
 from simsuite.solvers.gbm.results.portfolio_results import number, numbers
 from simsuite.solvers.gbm.results.price_statistics import PriceStatistics, price_statistics, stored_prices
-from simsuite.solvers.gbm.statement import Statement
+from simsuite.solvers.gbm.statement import Statement, once_each
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
 from simsuite.solvers.gbm.statistics.replicates import LIKELY_ORDER
 from simsuite.solvers.gbm.statistics.statistics import Estimate
@@ -163,6 +163,7 @@ def paths_needed(statement: Statement, observed: Snapshot) -> int:
     return done if excess <= 1 else max(math.ceil(done * excess ** (1 / order)), done + 1)
 
 
+@once_each
 def _estimates(statement: Statement, observed: Snapshot) -> list[Estimate]:
     """The price of each option from the paths that are done."""
     found = []
