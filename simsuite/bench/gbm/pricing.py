@@ -24,6 +24,7 @@ STANDARD_ERRORS = 4.0  # largest error of an estimate, in standard errors
 AT_ALL_STEPS = 6.0  # largest error of the mean or the deviation at any step, in standard errors
 ROUNDING = {"float32": 1e-5, "mixed": 1e-5, "float64": 1e-11}  # relative; float32 normals are good to 1e-6
 BRIEF, REPEATS = 1.0, 3  # runs that take less seconds are repeated
+PATIENCE = 20.0  # seconds of a first run up to which there is a second one, since kernels may be compiled in the first
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,12 @@ class Run:
 
 
 def run(backend: Backend, problem: GbmProblem, repeats: int = REPEATS) -> Run:
-    """Runs a problem, and takes the median time of several runs if they are brief; the first of these then does not
+    """Runs a problem, and takes the median time of several runs if they are brief; the first of several does not
     count. Raises DeviceError where the device lacks memory or a kernel."""
     if problem.device_bytes() > backend.memory_free():
         raise DeviceError(f"needs {problem.device_bytes() / 1e9:.0f} GB of the device's memory")
     times: list[float] = []
-    while not times or (times[0] < BRIEF and len(times) <= repeats):
+    while not times or (len(times) == 1 and times[0] < PATIENCE) or (times[-1] < BRIEF and len(times) <= repeats):
         stepper = PathStepper(problem, backend, problem.initial())
         backend.fence().wait()
         before = backend.fence()
