@@ -43,7 +43,11 @@ def run(backend: Backend, problem: GbmProblem, repeats: int = REPEATS) -> Run:
     if problem.device_bytes() > backend.memory_free():
         raise DeviceError(f"needs {problem.device_bytes() / 1e9:.0f} GB of the device's memory")
     times: list[float] = []
-    while not times or (len(times) == 1 and times[0] < PATIENCE) or (times[-1] < BRIEF and len(times) <= repeats):
+    while (
+        not times
+        or (len(times) == 1 and repeats and times[0] < PATIENCE)
+        or (times[-1] < BRIEF and len(times) <= repeats)
+    ):
         stepper = PathStepper(problem, backend, problem.initial())
         backend.fence().wait()
         before = backend.fence()
