@@ -40,7 +40,8 @@ from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.spectral.prepare import prepare
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
 from simsuite.solvers.linear.stepping.step import LinearStepper
-from simsuite.solvers.linear.system import BLOCK_ROWS, LinearSystem, read_system
+from simsuite.solvers.linear.system import LinearSystem, read_system
+from simsuite.solvers.matmul.blocks import MOST_ROWS
 from simsuite.solvers.schedule import frame_steps
 
 STATE_LIMIT = 64  # States of up to so many entries are printed among the results.
@@ -131,7 +132,7 @@ class LinearProblem:
         """
         if not self._by_steps or self.system.noise is not None or self.kernel == "cublas":
             return ()
-        small = self.system.A.shape[0] <= BLOCK_ROWS and self.system.series is None and self.kernel != "nvrtc"
+        small = self.system.A.shape[0] <= MOST_ROWS and self.system.series is None and self.kernel != "nvrtc"
         return ("constants", "system", "initial") if small else ("initial",)
 
     def by_steps_from(self, start: np.ndarray) -> LinearProblem:

@@ -38,7 +38,6 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 EXPONENTIAL = 1024
 MOST_RECORDED = 10**8  # Inputs of a file are kept for all steps of a run: at most so many numbers.
 LARGEST = 709.0  # exp(x) is finite for x up to this number.
-BLOCK_ROWS = 64  # Systems of up to so many rows may be blocks of one: larger ones keep a device busy on their own.
 FILLED = 4096  # `auto` may form powers of a sparse matrix of up to so many rows.
 
 
@@ -54,7 +53,8 @@ class LinearSystem:
     formed, how a step is made of products with a sparse A; A and B are then those of `stated` times the `dt` of the
     series. is_complex: whether the lower half of the rows holds imaginary parts. held: when inputs change; None if they
     do so too often for powers of A. input_places (n, p): where rows of B have inputs of their own, which of the inputs
-    each entry of B multiplies; C is sparse only where A is of blocks, see `joined.system`.
+    each entry of B multiplies. blocks (s, k, k): those that a block diagonal A has, where they are dense; a C is sparse
+    in such a system alone, see `joined.system`.
     """
 
     A: Matrix
@@ -70,6 +70,7 @@ class LinearSystem:
     held: HeldInputs | None = None
     D: np.ndarray | None = None
     input_places: np.ndarray | None = None
+    blocks: np.ndarray | None = None
 
     @property
     def sparse(self) -> bool:

@@ -7,9 +7,10 @@ of equal shapes, are the system of the block diagonal matrix of their A:
     [X_2]  ->  [    A_2    ] [X_2] + [B_2 u_2]
     [...]      [        ...] [...]   [  ...  ]
 
-The blocks are kept in compressed sparse rows, with the zeros that a dense A has. Each entry of a product is the same
-chain of fused multiply-adds by every kernel, for any number of columns, and by sparse kernels as by dense ones (see
-`matmul.product` and `matmul.sparse`): so the states of each system have the bits that they have alone.
+Each entry of a product is the same chain of fused multiply-adds by every kernel, for any number of columns, and by
+those for blocks and for sparse matrices as by those for dense ones (see `matmul.product`, `matmul.blocks` and
+`matmul.sparse`): so the states of each system have the bits that they have alone. A stands in compressed sparse rows,
+with the zeros that dense blocks have.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from scipy.sparse import csr_array
 
 from simsuite.solvers.linear.inputs.input_values import Inputs
 from simsuite.solvers.linear.inputs.recorded import Input
-from simsuite.solvers.linear.system import BLOCK_ROWS, LinearSystem
+from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul.blocks import MOST_ROWS
 from simsuite.solvers.matmul.sparse import Matrix
 
 
@@ -35,7 +37,7 @@ def fits_as_blocks(systems: Sequence[LinearSystem]) -> bool:
     """Whether the systems can be one of blocks: they are small, of equal shapes, without noise and series, and read
     their inputs in the same way."""
     first = systems[0]
-    return first.A.shape[0] <= BLOCK_ROWS and all(
+    return first.A.shape[0] <= MOST_ROWS and all(
         system.series is None
         and system.noise is None
         and _shapes(system) == _shapes(first)
@@ -53,7 +55,7 @@ def _shapes(system: LinearSystem) -> tuple[object, ...]:
 def in_blocks(systems: Sequence[LinearSystem]) -> LinearSystem:
     """The system of the block diagonal matrix of systems that `fits_as_blocks`; without D, which frames of each of them
     add on their own."""
-    first = systems[0]
+    first, dense = systems[0], [system.A for system in systems if not system.sparse]
     given: dict[Input, int] = {}
     places = [[given.setdefault(u, len(given)) for u in system.inputs.given] for system in systems]
     return dataclasses.replace(
@@ -66,6 +68,7 @@ def in_blocks(systems: Sequence[LinearSystem]) -> LinearSystem:
         D=None,
         start=np.vstack([system.start for system in systems]),
         held=None,
+        blocks=np.array(dense) if len(dense) == len(systems) else None,
     )
 
 
