@@ -79,9 +79,15 @@ class LinearProblem:
 
     @classmethod
     def from_scenario(
-        cls, model: LinearScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
+        cls,
+        model: LinearScenario,
+        base: Path,
+        device: Device | None = None,
+        decided: Mapping[str, Any] | None = None,
+        foresee: bool = True,
     ) -> LinearProblem:
-        """See `Problem.from_scenario`; what is `decided` is the plan.
+        """See `Problem.from_scenario`; what is `decided` is the plan. foresee: whether a state that will overflow is
+        looked for.
 
         Raises ScenarioError with every mistake in matrices and states, DeviceError if they do not fit into memory, and
         NumericalFailure if the state will overflow, where that can be told before the run.
@@ -106,7 +112,7 @@ class LinearProblem:
         warnings = warnings_of(model.system, system.stated, system.inputs, frames[-1])
         if decided:
             return make(plan=Plan.remembered(decided), warnings=warnings)
-        overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max))
+        overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max)) if foresee else None
         if overflow is not None:
             found = overflow_message(dtype, f"step {overflow.step}", frames[-1])
             raise NumericalFailure(found + overflow_help(overflow.growth))

@@ -21,6 +21,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper, Variable
 from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.scenario.linear import LinearScenario
+from simsuite.solvers.linear.checks.overflow import find_overflow
 from simsuite.solvers.linear.joined.system import fits_as_blocks, in_blocks, in_columns
 from simsuite.solvers.linear.matrices.embedding import state_variables
 from simsuite.solvers.linear.problem import LinearProblem
@@ -174,14 +175,13 @@ def _of_one_system(model: LinearScenario, base: Path, device: Device | None) -> 
     for i, each in enumerate(model.members):
         with contextlib.suppress(SimsuiteError):  # who runs this one alone is told of it
             if first is None:
-                first = LinearProblem.from_scenario(each, base, device)
-                if first.plan.method != "step":
-                    return
-                yield i, first.by_steps_from(first.system.start)
-                continue
+                first = LinearProblem.from_scenario(each, base, device, foresee=False)
+            if first.plan.method != "step":
+                return
             start = read_start(each, base, first.system, first.dtype)
-            if start.shape == first.system.start.shape:
-                yield i, first.by_steps_from(start)
+            problem = first.by_steps_from(start)
+            if start.shape == first.system.start.shape and not _overflows_unseen(problem):
+                yield i, problem
 
 
 def _of_many(model: LinearScenario, base: Path, device: Device | None) -> Iterator[tuple[int, LinearProblem]]:
@@ -189,9 +189,16 @@ def _of_many(model: LinearScenario, base: Path, device: Device | None) -> Iterat
     first = None
     for i, each in enumerate(model.members):
         with contextlib.suppress(SimsuiteError):  # who runs this one alone is told of it
-            problem = LinearProblem.from_scenario(each, base, device)
-            if problem.plan.method != "step":
+            problem = LinearProblem.from_scenario(each, base, device, foresee=False)
+            if problem.plan.method != "step" or _overflows_unseen(problem):
                 continue
             first = first or problem
             if fits_as_blocks([first.system, problem.system]):
                 yield i, problem.by_steps_from(problem.system.start)
+
+
+def _overflows_unseen(problem: LinearProblem) -> bool:
+    """Whether a state overflows that may be finite again later, where a dense A would have made NaN of all of it: an
+    Inf that no number of a sparse A is stored for is gone. Who runs the problem alone is told at which step."""
+    largest = float(np.finfo(problem.dtype).max)
+    return problem.system.sparse and find_overflow(problem.system, problem.clock.end, largest) is not None
