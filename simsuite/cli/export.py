@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simsuite.cli.console import print_json, say
+from simsuite.cli.console import one_of, print_json, say
 from simsuite.cli.run import Json, RunPath, run_directory
 from simsuite.errors import UsageError
 from simsuite.words import counted
@@ -33,6 +33,8 @@ def export(
         Format,
         typer.Option(
             "--to",
+            parser=one_of(Format),
+            metavar="FORMAT",
             help="csv, parquet: tables; netcdf, zarr: arrays, for xarray; vtk: a plate's frames, for ParaView.",
             show_default=False,
         ),
