@@ -181,6 +181,19 @@ class Sweep:
         Raises PackageMissing where xarray is not installed: it comes with `simsuite[xarray]`."""
         return _opened(self.directory / "sweep.h5", "sweep.dataset")
 
+    def export(
+        self, to: str, output: Path | str | None = None, what: Sequence[str] | None = None, force: bool = False
+    ) -> list[Path]:
+        """Write the results of all members for other programs, as `simsuite export` does; returns the files.
+
+        to: "csv" or "parquet", tables with a row for each member; "netcdf" or "zarr", arrays along the keys. The others
+        are as in `Run.export`, and so are the errors; UsageError also where there is no sweep.h5 yet."""
+        from simsuite.exporting import export
+
+        with _python_words():
+            names = [what] if isinstance(what, str) else what
+            return export(self.directory, to, None if output is None else Path(output), names, force, "sweep.export")
+
     def run(self, member: int) -> Run:
         """The run of a member that is complete. Raises UsageError for others."""
         directory = SweepDirectory(self.directory).member(member)
