@@ -121,9 +121,14 @@ class SweepDirectory:
         """Store a plan with more members."""
         _replace(self.plan, json.dumps(self._stored() | asdict(plan)))
 
+    def end_search(self, how: str) -> None:
+        """Store how a search has ended: "found", or "failed" where there is no solution, or a run has none."""
+        stored = self._stored()
+        _replace(self.plan, json.dumps(stored | {"goal": stored["goal"] | {"ended": how}}))
+
     def stored(self) -> tuple[str, Plan, dict[str, Any] | None]:
-        """The solver, the plan, and what a search is for. Raises SimsuiteError where that cannot be read. Any: the goal
-        has a name and numbers."""
+        """The solver, the plan, and what a search is for and how it has ended. Raises SimsuiteError where the file is
+        damaged. Any: the goal has names and numbers."""
         try:
             stored = self._stored()
             return stored["solver"], _plan(stored), stored.get("goal")

@@ -19,6 +19,7 @@ from simsuite.core import Problem
 from simsuite.errors import Advice, UsageError
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.sweeps.directory import Ended, SweepDirectory
+from simsuite.sweeps.frames import WHICH
 from simsuite.sweeps.plan import Plan
 from simsuite.sweeps.results_file import write_results
 from simsuite.sweeps.table import numbers
@@ -37,6 +38,8 @@ class Sweep:
     at a time; by default as many as there are cores, or one where members run on a GPU. units: of a member's results.
     part: the first and the last of the members that are run; others may run the rest at the same time, and sweep.h5 is
     left to a call for all members. apart: whether each member has a run of its own, although several could share one.
+    frames: which frames of members sweep.h5 has as well, "last" or "all". left_out: variables whose frames it lacks,
+    since their shapes differ between members.
     """
 
     scenario: Path | Mapping[str, object]
@@ -52,6 +55,8 @@ class Sweep:
     units: Callable[[Mapping[str, Any]], dict[str, str]] = lambda summary: {}  # Any: what `run --json` prints
     part: tuple[int, int] | None = None
     apart: bool = False
+    frames: str | None = None
+    left_out: list[str] = field(default_factory=list, init=False)
     solver: str = field(default="", init=False)
     ended: dict[int, Ended] = field(default_factory=dict, init=False)
 
@@ -90,6 +95,8 @@ class Sweep:
     def begun(self, goal: dict[str, object] | None = None) -> Iterator[tuple[SweepDirectory, Scenario, Problem]]:
         """A context in which members can be run: the files, the first member and its problem. `ended` has the members
         that have ended. goal: what a search is for. Raises ScenarioError and UsageError, as `run` does."""
+        if self.frames is not None and self.frames not in WHICH:
+            raise UsageError(f"frames are {' or '.join(WHICH)}, not {self.frames!r}")
         first, problem = self.require_first()
         self.solver = first.solver
         text = self._text()
@@ -218,7 +225,9 @@ class Sweep:
     def write(self, files: SweepDirectory, first: Scenario) -> None:
         """Write sweep.h5, with the members that have ended."""
         made = {"title": first.model.title, "solver": first.solver, "source": f"simsuite {VERSION}"}
-        write_results(files.results, self.plan, self.ended, made | {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
+        runs = {i: (files.run_of(each), each.place) for i, each in self.ended.items() if each.status == "complete"}
+        made |= {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        self.left_out = write_results(files.results, self.plan, self.ended, made, runs, self.frames)
 
 
 def _book(scenario: Scenario) -> dict[str, str]:
