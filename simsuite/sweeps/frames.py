@@ -55,7 +55,9 @@ class Frames:
         samples = None if of_member is None else np.flatnonzero(of_member.read() == place)
         for variable, dims in self._growing(contents):
             values = variable.read() if self._all else variable.read(slice(variable.shape[0] - 1, None))[0]
-            if samples is not None and "sample" in dims:
+            if samples is not None:
+                if "sample" not in dims:  # it is of all members together
+                    continue
                 values = np.take(values, samples, dims.index("sample"))
             name = variable.name
             if name not in self._variables and name not in self.left_out:

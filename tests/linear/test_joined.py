@@ -124,6 +124,10 @@ def test_bits_are_those_of_each_alone(name: str, backend: Backend) -> None:
         for row, own in zip(rows, own_rows, strict=True):
             for variable in set(own) & {"state", "state_real", "state_imag"}:
                 assert row[variable][:, k * m : (k + 1) * m].tobytes() == own[variable].tobytes()
+    for row in rows:
+        whole = [np.linalg.norm(row[v].astype(float)) for v in ("state", "state_real", "state_imag") if v in row]
+        if not CASES[name].get("q"):
+            assert row["norm"] == pytest.approx(np.hypot(*whole) if len(whole) > 1 else whole[0])
 
 
 @pytest.mark.parametrize("sparse", ["all", "one"])

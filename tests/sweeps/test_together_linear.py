@@ -88,6 +88,16 @@ def test_apart_each_has_a_run_of_its_own(spring: Path, capsys: pytest.CaptureFix
         simsuite.sweep(spring, {"constants.damping": [0.1]}, directory="x", frames="first")  # type: ignore[call-overload]
 
 
+def test_what_several_share_is_a_run_for_other_commands(spring: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sweep(capsys, "--vary", "constants.damping=0.1,0.2").returncode == 0
+    shared = "s/members/0000-0001"
+    for command in (("info", shared), ("plot", shared), ("export", shared, "--to", "csv"), ("plot", "s")):
+        done = call(capsys, *command)
+        assert done.returncode == 0, done.stderr
+    with xarray.open_dataset(f"{shared}/results.h5", engine="h5netcdf") as run:
+        assert run["member"].values.tolist() == [0, 1]
+
+
 def test_a_resume_of_what_several_share_is_refused(spring: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sweep(capsys, "--vary", "constants.damping=0.1,0.2").returncode == 0
     shared = Path("s/members/0000-0001")

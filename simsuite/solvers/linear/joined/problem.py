@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,13 +128,16 @@ class JoinedProblem:
                 ),
                 Variable("member", ("sample",), np.int64, member, np.repeat(np.array(list(self.members)), m)),
                 *state_variables("state or output of each member", self.whole.dtype, self.whole.system.is_complex),
+                *(v for v in own.variables if v.name == "norm"),
             ),
         )
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         stored = [each.rows(series, part) for each, part in self._each(observed)]
         names = [name for name in ("state", "state_real", "state_imag") if name in stored[0]]
-        return {"time": stored[0]["time"], **{name: np.hstack([row[name] for row in stored]) for name in names}}
+        states = {name: np.hstack([row[name] for row in stored]) for name in names}
+        norm = np.array(math.hypot(*(float(row["norm"]) for row in stored)))
+        return {"time": stored[0]["time"], **states, "norm": norm}
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
         return {}
