@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from simsuite.assembly import default_directory
 from simsuite.core import JsonObject, Problem
@@ -181,11 +181,28 @@ class Sweep:
         Raises PackageMissing where xarray is not installed: it comes with `simsuite[xarray]`."""
         return _opened(self.directory / "sweep.h5", "sweep.dataset")
 
+    def export(
+        self, to: str, output: Path | str | None = None, what: Sequence[str] | None = None, force: bool = False
+    ) -> list[Path]:
+        """Write the results of all members for other programs, as `simsuite export` does; returns the files.
+
+        to: "csv" or "parquet", tables with a row for each member; "netcdf" or "zarr", arrays along the keys. The others
+        are as in `Run.export`, and so are the errors; UsageError also where there is no sweep.h5 yet."""
+        from simsuite.exporting import export
+
+        with _python_words():
+            names = [what] if isinstance(what, str) else what
+            return export(self.directory, to, None if output is None else Path(output), names, force, "sweep.export")
+
     def run(self, member: int) -> Run:
         """The run of a member that is complete. Raises UsageError for others."""
         directory = SweepDirectory(self.directory).member(member)
         summary = RunDirectory(directory).read_summary()
         if summary is None:
+            if self.members.get(member, {}).get("status") == "complete":
+                raise UsageError(
+                    f"member {member} shared a run with others; frames=.. stores its frames, apart=True its run"
+                )
             raise UsageError(f"member {member} of {self.directory} has no finished run")
         return Run(directory, summary)
 
@@ -205,6 +222,8 @@ def sweep(
     retry: bool = ...,
     fresh: bool = ...,
     members: tuple[int, int] | None = ...,
+    frames: Literal["last", "all"] | None = ...,
+    apart: bool = ...,
     goal: None = ...,
     target: None = ...,
     tolerance: None = ...,
@@ -241,6 +260,8 @@ def sweep(
     retry: bool = False,
     fresh: bool = False,
     members: tuple[int, int] | None = None,
+    frames: Literal["last", "all"] | None = None,
+    apart: bool = False,
     goal: str | None = None,
     target: float | None = None,
     tolerance: float | None = None,
@@ -255,6 +276,8 @@ def sweep(
     `run`. directory: default runs/<name>_sweep. workers: how many members run at a time. retry: run those that failed
     again. fresh: discard the sweep that is in the directory. members: the numbers of the first and the last one that is
     run; others may be run by other processes at the same time, and sweep.h5 is written by a call for all of them.
+    frames: which frames of the members sweep.h5 has as well. apart: whether each has a run of its own, although some
+    could share one.
 
     goal: a result by its dotted name, "max" or "options.call.price". The value of the one key that varies is then
     looked for, between the least and the largest one given, at which the result is `target`, or as far from it as
@@ -294,6 +317,7 @@ def sweep(
         source = path if isinstance(path, Mapping) else Path(path)
         with Stopping() as stopping:
             whole = Sweeping(source, plan, where, overrides, workers, retry, fresh, stopped=stopping, part=members)
+            whole.apart, whole.frames = apart, frames
             if goal is None or target is None:
                 complete, found = whole.run(), None
             else:

@@ -40,6 +40,7 @@ PROBLEMS = {  # the module and the class of each solver, imported when it is fir
     "gbm": "simsuite.solvers.gbm.solver:GbmSolver",
     "linear": "simsuite.solvers.linear.problem:LinearProblem",
 }
+JOINED = {"linear": "simsuite.solvers.linear.joined.problem:JoinedProblem"}  # of scenarios that have `members`
 
 _SMALL = 1 << 28  # a problem needs at most so many bytes of its device that another process may make its state again
 _LARGE = 1 << 30  # a problem needs so many bytes of its device that it may take a while to fill them
@@ -92,7 +93,8 @@ def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapp
     Without a device nothing is measured. decided: what an earlier problem of this scenario decided (`Problem.decided`),
     which then holds.
     """
-    module, _, name = PROBLEMS[scenario.solver].partition(":")
+    kinds = JOINED if getattr(scenario.model, "members", ()) else PROBLEMS
+    module, _, name = kinds[scenario.solver].partition(":")
     try:
         with threads_of_libraries(scenario):
             return getattr(importlib.import_module(module), name).from_scenario(

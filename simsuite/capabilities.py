@@ -170,6 +170,15 @@ class MemorySaving(Protocol):
 
 
 @runtime_checkable
+class Joining(Protocol):
+    """A problem that may be one run with others of its kind, whose numbers differ."""
+
+    @property
+    def joined_by(self) -> Sequence[str]:
+        """The keys, or sections, of the scenario in which the others may differ; () if it has to run alone."""
+
+
+@runtime_checkable
 class Parallel(Protocol):
     """A problem that knows for how many threads of a CPU its steps are work enough."""
 

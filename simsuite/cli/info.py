@@ -113,10 +113,16 @@ def _of_sweep(path: Path) -> dict[str, Any]:
     files = SweepDirectory(path)
     try:
         members, ended, failed = files.counts()
+        _, _, goal = files.stored()
     except SimsuiteError as error:
         return {"directory": str(path), "status": "damaged", "error": str(error)}
-    status = "running" if files.in_use else "complete" if ended >= members else "stopped"
-    brief = f"sweep, {ended} of {counted(members, 'member')}" + (f", {failed} failed" if failed else "")
+    if goal is None:
+        status, brief = "complete" if ended >= members else "stopped", f"sweep, {ended} of {counted(members, 'member')}"
+    else:  # it has as many members as runs have begun, whether more are to come or not
+        status = {"found": "complete", "failed": "failed"}.get(goal.get("ended", ""), "stopped")
+        brief = f"search for {goal['name'].removeprefix('results.')} = {goal['target']:g}, {counted(ended, 'run')}"
+    status = "running" if files.in_use else status
+    brief += f", {failed} failed" if failed else ""
     return {"directory": str(path), "status": status, "brief": brief, "members": members, "ended": ended}
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from simsuite.cli.console import say
+from simsuite.cli.console import one_of, say
 from simsuite.errors import UsageError
 
 
@@ -21,7 +21,9 @@ class Kind(StrEnum):
 
 
 def new(
-    solver: Annotated[Kind, typer.Argument(metavar="heat|gbm|linear", help="The solver.", show_default=False)],
+    solver: Annotated[
+        Kind, typer.Argument(parser=one_of(Kind), metavar="heat|gbm|linear", help="The solver.", show_default=False)
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file to write; by default SOLVER.toml.")
     ] = None,

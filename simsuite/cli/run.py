@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simsuite.cli.console import print_json, say, wants_colour
+from simsuite.cli.console import one_of, print_json, say, wants_colour
 from simsuite.cli.profile import new_profiler, tell_profile
 from simsuite.cli.progress import reporter
 from simsuite.cli.summary import print_summary
@@ -44,7 +44,12 @@ MaxMinutes = Annotated[
 ]
 Asynchronous = Annotated[
     Switch,
-    typer.Option("--async", help="Whether steps go on while results are written; off shows what that gains."),
+    typer.Option(
+        "--async",
+        parser=one_of(Switch),
+        metavar="on|off",
+        help="Whether steps go on while results are written; off shows what that gains.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors and warnings only, unless --json.")]

@@ -57,10 +57,11 @@ class Stored:
 
 
 class Contents:
-    """The variables in the open result file of the run in `directory`."""
+    """The variables in the open result file of the run, or of the sweep, in `directory`. swept: the dimensions along
+    which the members of a sweep lie."""
 
-    def __init__(self, directory: Path, file: h5py.File) -> None:
-        self.directory, self.file = directory, file
+    def __init__(self, directory: Path, file: h5py.File, swept: tuple[str, ...] = ()) -> None:
+        self.directory, self.file, self.swept = directory, file, swept
         self._growing = {dim: coordinate_of(file, dim) for dim in file.get(GROUP, {}) if dim != FIXED}
         self._rows = {dim: committed_rows(file, name) for dim, name in self._growing.items()}
         self.variables = {

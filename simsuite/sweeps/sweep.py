@@ -19,6 +19,7 @@ from simsuite.core import Problem
 from simsuite.errors import Advice, UsageError
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.sweeps.directory import Ended, SweepDirectory
+from simsuite.sweeps.frames import WHICH
 from simsuite.sweeps.plan import Plan
 from simsuite.sweeps.results_file import write_results
 from simsuite.sweeps.table import numbers
@@ -36,7 +37,9 @@ class Sweep:
     left, how many processes run them, and the first one. stopped: gives a reason to stop, or None. workers: processes
     at a time; by default as many as there are cores, or one where members run on a GPU. units: of a member's results.
     part: the first and the last of the members that are run; others may run the rest at the same time, and sweep.h5 is
-    left to a call for all members.
+    left to a call for all members. apart: whether each member has a run of its own, although several could share one.
+    frames: which frames of members sweep.h5 has as well, "last" or "all". left_out: variables whose frames it lacks,
+    since their shapes differ between members.
     """
 
     scenario: Path | Mapping[str, object]
@@ -51,6 +54,9 @@ class Sweep:
     stopped: Callable[[], str | None] = lambda: None
     units: Callable[[Mapping[str, Any]], dict[str, str]] = lambda summary: {}  # Any: what `run --json` prints
     part: tuple[int, int] | None = None
+    apart: bool = False
+    frames: str | None = None
+    left_out: list[str] = field(default_factory=list, init=False)
     solver: str = field(default="", init=False)
     ended: dict[int, Ended] = field(default_factory=dict, init=False)
 
@@ -75,16 +81,22 @@ class Sweep:
             self.ended = {i: each for i, each in self.ended.items() if i in wanted}
             left = {i for i in wanted if i not in self.ended}
             if left:
-                together = [[i for i in group if i in wanted] for group in groups(self.plan, first)]
+                together = [[i for i in group if i in wanted] for group in self._groups(first, problem)]
                 self._run(left_of([group for group in together if group], left), first, problem, files)
             if self.part is None:
                 self.write(files, first)
         return len(self.ended) == len(wanted)
 
+    def _groups(self, first: Scenario, problem: Problem) -> list[list[int]]:
+        """The members, those together that run together."""
+        return [[i] for i in range(len(self.plan.members))] if self.apart else groups(self.plan, first, problem)
+
     @contextlib.contextmanager
     def begun(self, goal: dict[str, object] | None = None) -> Iterator[tuple[SweepDirectory, Scenario, Problem]]:
         """A context in which members can be run: the files, the first member and its problem. `ended` has the members
         that have ended. goal: what a search is for. Raises ScenarioError and UsageError, as `run` does."""
+        if self.frames is not None and self.frames not in WHICH:
+            raise UsageError(f"frames are {' or '.join(WHICH)}, not {self.frames!r}")
         first, problem = self.require_first()
         self.solver = first.solver
         text = self._text()
@@ -195,7 +207,8 @@ class Sweep:
         summary = answer.get("summary")
         results, units = ({}, {}) if summary is None else (numbers(summary["results"]), self.units(summary))
         seconds = answer.get("seconds", 0.0)
-        return Ended(answer["member"], answer["status"], results, units, answer.get("error"), seconds)
+        where = {name: answer[name] for name in ("run", "place") if name in answer}
+        return Ended(answer["member"], answer["status"], results, units, answer.get("error"), seconds, **where)
 
     def shared_out(self, members: int, first: Scenario) -> tuple[int, int]:
         """How many processes run at a time, and how many threads each may take."""
@@ -212,7 +225,9 @@ class Sweep:
     def write(self, files: SweepDirectory, first: Scenario) -> None:
         """Write sweep.h5, with the members that have ended."""
         made = {"title": first.model.title, "solver": first.solver, "source": f"simsuite {VERSION}"}
-        write_results(files.results, self.plan, self.ended, made | {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
+        runs = {i: (files.run_of(each), each.place) for i, each in self.ended.items() if each.status == "complete"}
+        made |= {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        self.left_out = write_results(files.results, self.plan, self.ended, made, runs, self.frames)
 
 
 def _book(scenario: Scenario) -> dict[str, str]:

@@ -7,6 +7,7 @@ compiled then, and serve the others.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -74,43 +75,46 @@ def _end_with_parent(parent: int) -> None:
 def _answers(
     asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, steps: _Steps
 ) -> Iterator[list[dict[str, Any]]]:
-    """What became of some members, all at once if they run together. They run one by one where that is not possible, or
-    fails."""
+    """What became of some members: first of those that run together, all at once, then one by one of those that cannot,
+    or where the run of all of them fails."""
     members = asked["members"]
-    found = _together(asked, shared, stopping, steps) if len(members) > 1 else None
-    if found is not None:
+    found = _together(asked, shared, stopping, steps) if len(members) > 1 else []
+    if found:
         yield found
-        return
+    answered = {answer["member"] for answer in found}
     for member in members:
-        yield [_answer(member, shared, stopping, steps)]
+        if member["member"] not in answered:
+            yield [_answer(member, shared, stopping, steps)]
 
 
-def _together(
-    asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, steps: _Steps
-) -> list[dict[str, Any]] | None:
-    """What became of members in one run; None if that failed, or they cannot be one."""
-    begun, members = time.perf_counter(), asked["members"]
-    directory = Path(asked["shared"])
+def _together(asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, steps: _Steps) -> list[dict[str, Any]]:
+    """What became of members in one run; of none of them if that failed, or they cannot be one. Those that have
+    mistakes, or fail in it, are left out."""
+    begun, directory = time.perf_counter(), Path(asked["shared"])
+    members, each = [], []
+    for member in asked["members"]:
+        with contextlib.suppress(SimsuiteError):
+            each.append(_scenario(member, shared, directory))
+            members.append(member["member"])
+    if len(members) < 2:
+        return []
+    models = [scenario.model for scenario in each]
     try:
-        each = [_scenario(member, shared, directory) for member in members]
-        joined = type(each[0].model).join([scenario.model for scenario in each])
-        if joined is None:
-            return None
-        summary = _run(replace(each[0], model=joined), directory, stopping, steps)
+        joined = type(models[0]).join(models)
+        summary = None if joined is None else _run(replace(each[0], model=joined), directory, stopping, steps)
     except (SimsuiteError, MemoryError):
-        return None
-    if summary is None:
-        return [{"member": member["member"], "status": "stopped"} for member in members]
+        return []
+    if joined is None:
+        return []
+    if summary is None or summary["status"] == "stopped":
+        return [{"member": member, "status": "stopped"} for member in members]
+    divided = joined.divide(summary["results"], models)
     seconds = (time.perf_counter() - begun) / len(members)
-    divided = joined.divide(summary["results"], [scenario.model for scenario in each])
+    about = {"status": summary["status"], "seconds": seconds, "run": directory.name}
     return [
-        {
-            "member": member["member"],
-            "status": summary["status"],
-            "summary": {**summary, "results": results},
-            "seconds": seconds,
-        }
-        for member, results in zip(members, divided)
+        about | {"member": member, "place": place, "summary": {**summary, "results": results}}
+        for place, (member, results) in enumerate(zip(members, divided))
+        if results is not None
     ]
 
 

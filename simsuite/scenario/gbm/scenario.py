@@ -50,7 +50,7 @@ class GbmScenario(Section):
     output: GbmOutput = Field(default_factory=GbmOutput, description="what is stored, where and when")
 
     attach: ClassVar = staticmethod(with_book)
-    joined_by: ClassVar[str] = "option"
+    joined_by: ClassVar[tuple[str, ...]] = ("option",)
     sound_parts: ClassVar = staticmethod(sound_parts)
 
     @property
@@ -65,6 +65,11 @@ class GbmScenario(Section):
         holds all options."""
         one_by_one = self.paths.target_standard_error or self.output.risk or self.output.exposure
         return bool(self.option) and not one_by_one
+
+    @property
+    def joined_size(self) -> int:
+        """How much it adds to a run of several."""
+        return len(self.option)
 
     @staticmethod
     def join(models: Sequence[GbmScenario]) -> GbmScenario | None:

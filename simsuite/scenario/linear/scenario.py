@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -275,6 +275,46 @@ class LinearScenario(Section):
         None, description="what of control theory is computed of the system, besides what every run has"
     )
     output: Output = Field(Output(), description="what is stored, where and when")
+
+    _members: tuple[LinearScenario, ...] = PrivateAttr(())
+
+    @property
+    def members(self) -> tuple[LinearScenario, ...]:
+        """The scenarios that this one runs together, see `join`; () for one of its own."""
+        return self._members
+
+    @property
+    def can_join(self) -> bool:
+        """Whether its states may be those that they are alone in one run with those of scenarios that differ in numbers
+        only. Noise is drawn by the places of states in a batch, and powers and modes are made for all states of one.
+        """
+        return self.time.method in ("auto", "step") and self.system.noise_matrix is None
+
+    @property
+    def joined_size(self) -> int:
+        """How much it adds to a run of several."""
+        return 1
+
+    @staticmethod
+    def join(models: Sequence[LinearScenario]) -> LinearScenario | None:
+        """One scenario for all of these; None if they differ in more than the system and its initial states. Which of
+        them can be run together is found out when it is made a problem of."""
+        first = models[0]
+        if not all(model.can_join and model._without_numbers() == first._without_numbers() for model in models):
+            return None
+        joined = first.model_copy()
+        joined._members = tuple(models)
+        return joined
+
+    @staticmethod
+    def divide(results: Mapping[str, Any], models: Sequence[LinearScenario]) -> list[dict[str, Any] | None]:
+        """The results of each of the scenarios; None of those that have to run alone. Any: as `run --json` has them."""
+        return list(results["members"])
+
+    def _without_numbers(self) -> dict[str, object]:
+        ignored = {"constants", "system", "initial", "title"}
+        fields = {name: value for name, value in self if name not in ignored}
+        return fields | {"output": self.output.model_copy(update={"directory": None})}
 
     @model_validator(mode="after")
     def _check(self) -> LinearScenario:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,21 +28,20 @@ from simsuite.solvers.linear.control.report import ControlReport
 from simsuite.solvers.linear.inputs.clock import UniformClock
 from simsuite.solvers.linear.matrices.embedding import largest, parts, state_variables
 from simsuite.solvers.linear.method_choice.method import Plan, columns_of_steps, make_plan
+from simsuite.solvers.linear.method_choice.on_device import lack_of_memory, method_bytes, timed_pace
 from simsuite.solvers.linear.method_choice.refusal import modes_or_not, powers_or_not
 from simsuite.solvers.linear.powers.jumps import Jumps
 from simsuite.solvers.linear.powers.power import ANCHOR, ERROR, PowerStepper
-from simsuite.solvers.linear.powers.power import device_bytes as power_bytes
 from simsuite.solvers.linear.powers.powers import Powers
 from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
 from simsuite.solvers.linear.results.residual import residual
-from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes, pace
+from simsuite.solvers.linear.spectral.cost import gain_by_modes, pace
 from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.spectral.prepare import prepare
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
-from simsuite.solvers.linear.spectral.stepper import device_bytes as spectral_bytes
 from simsuite.solvers.linear.stepping.step import LinearStepper
-from simsuite.solvers.linear.stepping.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
+from simsuite.solvers.matmul.blocks import MOST_ROWS
 from simsuite.solvers.schedule import frame_steps
 
 STATE_LIMIT = 64  # States of up to so many entries are printed among the results.
@@ -79,9 +79,15 @@ class LinearProblem:
 
     @classmethod
     def from_scenario(
-        cls, model: LinearScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
+        cls,
+        model: LinearScenario,
+        base: Path,
+        device: Device | None = None,
+        decided: Mapping[str, Any] | None = None,
+        foresee: bool = True,
     ) -> LinearProblem:
-        """See `Problem.from_scenario`; what is `decided` is the plan.
+        """See `Problem.from_scenario`; what is `decided` is the plan. foresee: whether a state that will overflow is
+        looked for.
 
         Raises ScenarioError with every mistake in matrices and states, DeviceError if they do not fit into memory, and
         NumericalFailure if the state will overflow, where that can be told before the run.
@@ -106,24 +112,41 @@ class LinearProblem:
         warnings = warnings_of(model.system, system.stated, system.inputs, frames[-1])
         if decided:
             return make(plan=Plan.remembered(decided), warnings=warnings)
-        overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max))
+        overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max)) if foresee else None
         if overflow is not None:
             found = overflow_message(dtype, f"step {overflow.step}", frames[-1])
             raise NumericalFailure(found + overflow_help(overflow.growth))
         jumps = Jumps.between(_stops(system, frames), *system.start.shape)
-        lacking = functools.partial(_lack_of_memory, device, system, jumps, dtype)
+        lacking = functools.partial(lack_of_memory, device, system, jumps, dtype)
         method = model.time.method
         lack = lacking(method) if method in _ERRORS and system.sparse else None
         if lack is not None:
             help = '\n  = help: write method = "step" in [time]'
             raise DeviceError(f"powers and modes of a sparse matrix are dense: {lack}{help}")
-        timed = functools.partial(_timed, device, jumps, dtype, model.run.kernel)
+        timed = functools.partial(timed_pace, device, jumps, dtype, model.run.kernel)
         plan = make_plan(method, system, jumps, lacking, timed)
         return make(plan=plan, warnings=warnings)
 
     @property
     def decided(self) -> Mapping[str, Any]:
         return self.plan.to_remember()
+
+    @property
+    def joined_by(self) -> Sequence[str]:
+        """See `Joining`. A large system is joined with others by its initial states alone, and only kernels are taken
+        whose bits do not depend on what else is in the batch.
+        """
+        if not self._by_steps or self.system.noise is not None or self.kernel == "cublas":
+            return ()
+        small = self.system.A.shape[0] <= MOST_ROWS and self.system.series is None and self.kernel != "nvrtc"
+        return ("constants", "system", "initial") if small else ("initial",)
+
+    def by_steps_from(self, start: np.ndarray) -> LinearProblem:
+        """The same problem from another initial state, taking steps; what is known of the system is shared."""
+        system, plan = dataclasses.replace(self.system, start=start), Plan("step", self.plan.reason, asked=True)
+        other = dataclasses.replace(self, system=system, plan=plan)
+        vars(other).update(analysis=self.analysis, _control=self._control)  # where cached properties are kept
+        return other
 
     @cached_property
     def _jumps(self) -> Jumps:
@@ -345,42 +368,12 @@ class LinearProblem:
         to change from powers to modes or back, so the largest need counts.
         """
         methods = {"step", self.plan.method, *(() if self.plan.asked or self._by_steps else _ERRORS)}
-        return max(_bytes(method, self.system, self._jumps, self.dtype, self.clock.end) for method in methods)
-
-
-def _bytes(method: str, system: LinearSystem, jumps: Jumps, dtype: Any, steps: int) -> int:
-    if method == "power":
-        return power_bytes(system, jumps, dtype)
-    return step_bytes(system, dtype, steps) if method == "step" else spectral_bytes(system, dtype)
-
-
-def _lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, dtype: Any, method: str) -> str | None:
-    """A message that says why a method does not fit on the device; None if it fits, or if the device cannot be opened,
-    which is reported later.
-    """
-    backend, need = _opened(device), _bytes(method, system, jumps, dtype, 0)
-    free = math.inf if backend is None else backend.memory_free()
-    if backend is None or need <= free:
-        return None
-    name = "powers" if method == "power" else "modes"
-    return f"{name} need {need / 1e9:.2f} GB, {backend.name} has {free / 1e9:.2f} GB free"
+        return max(method_bytes(method, self.system, self._jumps, self.dtype, self.clock.end) for method in methods)
 
 
 def _stops(system: LinearSystem, frames: tuple[int, ...]) -> tuple[int, ...]:
     """The steps at which powers of A compute the state: those of frames, and those at which inputs change."""
     return frames if system.held is None else tuple(sorted({*frames, *system.held.steps.tolist()}))
-
-
-def _timed(device: Device | None, jumps: Jumps, dtype: Any, kernel: str) -> Pace | None:
-    backend = _opened(device)
-    return None if backend is None else pace(backend, jumps, dtype, kernel)
-
-
-def _opened(device: Device | None) -> Backend | None:
-    try:
-        return None if device is None else device()
-    except DeviceError:
-        return None
 
 
 def _index(name: str, size: int, long_name: str) -> Variable:
