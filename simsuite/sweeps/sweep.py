@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import hashlib
 import json
 import os
@@ -17,14 +18,16 @@ from simsuite.assembly import device_of, make_problem
 from simsuite.backends.threads import threads_available
 from simsuite.core import Problem
 from simsuite.errors import Advice, UsageError
+from simsuite.progress import Silent
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.sweeps.directory import Ended, SweepDirectory
 from simsuite.sweeps.frames import WHICH
+from simsuite.sweeps.members import Answer, together
 from simsuite.sweeps.plan import Plan
 from simsuite.sweeps.results_file import write_results
 from simsuite.sweeps.table import numbers
 from simsuite.sweeps.together import groups, left_of
-from simsuite.sweeps.workers import Answer, run_members
+from simsuite.sweeps.workers import run_members
 from simsuite.version import VERSION
 
 
@@ -156,8 +159,23 @@ class Sweep:
         """left: members that are to be run, those together that run together."""
         workers, threads = self.shared_out(len(left), first)
         self.begins(sum(map(len, left)), workers, first, problem)
-        for _ in self.results_of(self._still_left(left, files), files, workers, threads):
+        still = self._still_left(left, files)
+        if len(left) == 1:
+            still = self._here(list(still), files)
+        for _ in self.results_of(still, files, workers, threads):
             pass
+
+    def _here(self, left: Sequence[Sequence[int]], files: SweepDirectory) -> Iterator[Sequence[int]]:
+        """Runs those members that make one run in this process, which has its device and what it imports already;
+        yields those that have to run on their own, in processes, where one that fails takes no other with it."""
+        for group in left:
+            found = (
+                together(self._asked(group, files), self._shared(files), self.stopped, Silent()) if group[1:] else []
+            )
+            for _ in self._record(found, files):
+                pass
+            answered = {answer["member"] for answer in found}
+            yield from [group] if not found else ([i] for i in group if i not in answered)
 
     def _still_left(self, found: Sequence[Sequence[int]], files: SweepDirectory) -> Iterator[Sequence[int]]:
         """The members but for those that another process has run meanwhile; the others of their group run alone."""
@@ -176,29 +194,35 @@ class Sweep:
         """Run members and store what becomes of each; None of one that was stopped. members: those together that run
         together. workers, threads: how many processes run at a time, with how many threads each. The next members are
         taken when a process is free for them."""
+        asked = functools.partial(self._asked, files=files)
+        for answers in run_members(members, asked, self._shared(files), workers, threads, self.stopped):
+            yield from self._record(answers, files)
+
+    def _shared(self, files: SweepDirectory) -> Mapping[str, object]:
+        """What is the same for all members, see `members`."""
         base = Path() if isinstance(self.scenario, Mapping) else self.scenario.parent
-        shared = {
+        return {
             "scenario": str(files.scenario),
             "parent": os.getpid(),
             "overrides": list(self.overrides),
             "base": str(base.resolve()),
         }
 
-        def asked(i: int) -> Mapping[str, object]:
-            values = json.loads(json.dumps(self.plan.settings(i), default=str))
-            return {"member": i, "directory": str(files.member(i)), "values": values}
+    def _asked(self, group: Sequence[int], files: SweepDirectory) -> Mapping[str, object]:
+        """What names members, see `members`."""
+        values = [json.loads(json.dumps(self.plan.settings(i), default=str)) for i in group]
+        named = [{"member": i, "directory": str(files.member(i)), "values": each} for i, each in zip(group, values)]
+        return {"members": named, "shared": str(files.shared(group))}
 
-        def together(group: Sequence[int]) -> Mapping[str, object]:
-            return {"members": [asked(i) for i in group], "shared": str(files.shared(group))}
-
-        for answers in run_members(members, together, shared, workers, threads, self.stopped):
-            found = list(map(self._ended, answers))
-            files.add([ended for ended in found if ended is not None], once=self.part is not None)
-            for ended in found:
-                if ended is not None:
-                    self.ended[ended.member] = ended
-                    self.told(ended, len(self.ended))
-                yield ended
+    def _record(self, answers: Sequence[Answer], files: SweepDirectory) -> Iterator[Ended | None]:
+        """Stores what became of members; None of one that was stopped."""
+        found = list(map(self._ended, answers))
+        files.add([ended for ended in found if ended is not None], once=self.part is not None)
+        for ended in found:
+            if ended is not None:
+                self.ended[ended.member] = ended
+                self.told(ended, len(self.ended))
+            yield ended
 
     def _ended(self, answer: Answer) -> Ended | None:
         """A member that has ended; None for one that was stopped."""
