@@ -52,7 +52,11 @@ class Contract(Section):
     }
 
     name: Name | None = Field(None, description='name in results (default: "option1", .. in order)')
-    greeks: bool = Field(True, description="estimate delta, gamma, vega, rho and theta too")
+    greeks: bool | Literal["auto", "bumped"] = Field(
+        True,
+        description="estimate delta, gamma, vega, rho and theta too: true on the paths of the price, where there is a "
+        'way; "auto" the others by bumping, with the same random numbers; "bumped" all by bumping',
+    )
     control_variate: bool = Field(
         True, description="lower the standard error by something similar whose mean is known, where there is one"
     )
