@@ -159,8 +159,6 @@ class GbmProblem(PathPlan):
         for name, assets in (("fault", self.n_assets), ("joint_fault", self.joint_assets)):
             code = int(observed.arrays[name][0]) if name in observed.arrays else NO_FAULT
             if code != NO_FAULT:
-                break
-        else:
-            return None
-        path, asset = divmod(code, assets)
-        return f"path {path} of {blamed(self.scenario, asset)}"
+                path, asset = divmod(code, assets)
+                return f"path {path} of {blamed(self.scenario, asset)}"
+        return None

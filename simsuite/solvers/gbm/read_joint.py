@@ -112,7 +112,7 @@ def _bumps(statement: Statement, seen: Mapping[int, _Seen]) -> dict[Key, Bump]:
             for asset in of.assets if name in PER_ASSET else (0,):
                 roughness = Roughness.of(name, of.smooth)
                 groups.setdefault((BY[name], asset, roughness), []).append((option, name, asset))
-    found = {}
+    found = dict[Key, Bump]()
     single, paths = statement.dtype.itemsize == 4, statement.scenario.paths.count
     for group, keys in groups.items():
         reaches = [seen[option].reach for option, *_ in keys]

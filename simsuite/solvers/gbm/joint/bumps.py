@@ -1,4 +1,5 @@
-"""Greeks by bumping: central differences of payoffs in markets that differ in one parameter, on the same random numbers.
+"""Greeks by bumping: central differences of payoffs in markets that differ in one parameter, with the same random
+numbers.
 
 P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), section 7.1. With common random numbers
 the difference is formed path by path. Of n paths and a bump h of a parameter x, the central difference
@@ -12,8 +13,9 @@ has a bias b h^2 + O(h^4), and its variance over single paths is
     O(h^-3)  a second derivative of a payoff with jumps: best h ~ n^(-1/7)
 
 The same paths give D(2 h), and what is told is R = (4 D(h) - D(2 h)) / 3, whose bias is O(h^4) (L. F. Richardson,
-Phil. Trans. R. Soc. A 210, 1911). R - D(h) estimates the bias that D(h) would have; all of it counts as an error of R,
-independent of the others. With jumps R has 1.2 times the standard error of D(h).
+Phil. Trans. R. Soc. A 210, 1911). R - D(h) estimates the bias b h^2 of D(h). Half of it counts as an error of R: with
+the next term, c h^4, R is off by 4 c h^4, which is less as long as c h^2 < b / 6; of a normal density and h = s / 4 it
+is b / 50. With jumps R has 1.2 times the standard error of D(h).
 
 Bumps are measured by how far the logarithm of the price moves: with s = sqrt(s_1 s_T), where s_1 and s_T are the
 deviations of the logarithm at the first date that the option looks at and at its end,

@@ -1,7 +1,7 @@
 """Paths in several markets at once, and the sums of joint payoffs over them (joint/joint.py).
 
-The paths of each market that is not the run's own are made by the kernels of a plain run, with tables of that market and
-the random numbers of the run.
+The paths of each market that is not the run's own are made by the kernels of a plain run, with tables of that market
+and the random numbers of the run.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class BumpedEstimate:
 def bumped_estimate(statement: Statement, observed: Snapshot, key: tuple[int, str, int]) -> BumpedEstimate:
     """The estimate of a Greek, by option, name and asset; exactly 0 for an asset that the option does not depend on.
 
-    Its error has, besides the scatter, the bias of the smaller bump, which extrapolation has removed; for payoffs that
+    Its error has, besides the scatter, half of the bias that extrapolation has removed (bumps.py); for payoffs that
     jump what jumps that no path has met may add (allowances.py); and what rounding makes of the difference.
     """
     assert statement.joint is not None
@@ -52,7 +52,7 @@ def bumped_estimate(statement: Statement, observed: Snapshot, key: tuple[int, st
     if n < 2:
         return BumpedEstimate(Estimate(float(value), math.nan, unknown=few(statement, done)), math.nan, bias)
     if not greek.random:
-        return BumpedEstimate(Estimate(float(value), abs(bias)), 0.0, bias)
+        return BumpedEstimate(Estimate(float(value), abs(bias / 2)), 0.0, bias)
     if variance == 0:
         return BumpedEstimate(Estimate(float(value), math.nan, unknown=ALIKE), math.nan, bias)
     sampling = math.sqrt(variance / (n - 1))
@@ -61,7 +61,7 @@ def bumped_estimate(statement: Statement, observed: Snapshot, key: tuple[int, st
         means = [float((4 * exact(rows[0]) - exact(rows[2])) / 3 / each) for rows in sums]
         sampling, freedom = replicates.estimate(means).standard_error, len(means) - 1
     found = Estimate(float(value), sampling, freedom)
-    more = math.hypot(bias, _unseen(statement, greek, n, float(value), float(square)), _rounding(statement, key, greek))
+    more = math.hypot(bias / 2, _unseen(statement, greek, n, float(value), float(square)), _rounding(statement, key, greek))
     return BumpedEstimate(found.widened(more), sampling, bias)
 
 

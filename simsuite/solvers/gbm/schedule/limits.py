@@ -19,7 +19,8 @@ MOST_STEPS = 1 << 53  # steps of all batches: beyond, times are no longer exact
 
 def paths_together(model: GbmScenario, functionals: int, frames: int, beside: int = 0) -> int:
     """The size of a batch: the one given, or as many paths as fit into memory. There are few enough for all frames to
-    be looked at after one launch, if that still leaves a GPU enough work. beside: numbers of a path that are kept in other markets."""
+    be looked at after one launch, if that still leaves a GPU enough work. beside: how many numbers
+    of a path are kept in other markets."""
     if model.paths.batch is not None:
         batch = model.paths.batch
     else:
