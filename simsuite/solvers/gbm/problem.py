@@ -87,11 +87,13 @@ class GbmProblem(PathPlan):
         steps = self.work(self.clock.end)
         stepping = self.n_assets * steps / rates[self.scenario.run.precision]
         values = len(self.payoffs.prices) + sum(map(len, self.payoffs.greek_means))
-        return stepping if gpu else stepping + USUAL_VALUE * values * steps / self.n_steps
+        values += len(self.joint.payoffs.values) if self.joint else 0
+        return stepping if gpu else stepping + USUAL_VALUE * values * self.scenario.paths.count
 
     @property
     def method(self) -> Mapping[str, str]:
-        return {"stepper": self.scenario.time.scheme, "precision": self.scenario.run.precision}
+        made = {"bumped_markets": str(self.joint.made)} if self.joint and self.joint.made else {}
+        return {"stepper": self.scenario.time.scheme, "precision": self.scenario.run.precision, **made}
 
     @property
     def warnings(self) -> list[str]:

@@ -61,7 +61,9 @@ def bumped_estimate(statement: Statement, observed: Snapshot, key: tuple[int, st
         means = [float((4 * exact(rows[0]) - exact(rows[2])) / 3 / each) for rows in sums]
         sampling, freedom = replicates.estimate(means).standard_error, len(means) - 1
     found = Estimate(float(value), sampling, freedom)
-    more = math.hypot(bias / 2, _unseen(statement, greek, n, float(value), float(square)), _rounding(statement, key, greek))
+    more = math.hypot(
+        bias / 2, _unseen(statement, greek, n, float(value), float(square)), _rounding(statement, key, greek)
+    )
     return BumpedEstimate(found.widened(more), sampling, bias)
 
 
