@@ -46,6 +46,7 @@ class Contract(Section):
             **dict.fromkeys(("autocall", "phoenix", "athena", "snowball"), 'write "autocallable"'),
             "cliquet": 'write "expression", with value in at(A, t)',
         },
+        "greeks": dict.fromkeys(("bump", "bumps", "bumping", "differences"), 'write "bumped"'),
         "average": {"mean": 'write "arithmetic"', "geomean": 'write "geometric"'},
         "strike_type": dict.fromkeys(("float", "floated"), 'write "floating"'),
         "monitoring": dict.fromkeys(("daily", "weekly", "monthly"), 'write "discrete", with dates = their number'),

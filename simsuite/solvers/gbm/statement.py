@@ -134,8 +134,12 @@ class Statement(Timeline):
     @cached_property
     def passing_arrays(self) -> int:
         """The number of float64 arrays that exist while payoffs of some paths are computed: variables and intermediate
-        values."""
-        return 2 * self.n_assets + len(self.payoffs.functionals) + values_at_once(self.payoffs.values)
+        values; of joint payoffs, which come after the others, if these are more."""
+        own = 2 * self.n_assets + len(self.payoffs.functionals) + values_at_once(self.payoffs.values)
+        if self.joint is None:
+            return own
+        joint = self.joint.payoffs
+        return max(own, 2 * self.joint_assets + len(joint.functionals) + values_at_once(joint.values))
 
     @property
     def discount(self) -> float:

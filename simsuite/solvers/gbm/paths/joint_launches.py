@@ -155,16 +155,21 @@ class ProgramJoint(_Joint):
     ) -> None:
         super().__init__(plan, backend, arrays, own, each)
         of = self._statement
-        self._y = backend.zeros((of.n_assets, plan.batch), plan.dtype)
-        self._taken = backend.zeros((max(len(of.payoffs.functionals), 1), plan.batch), plan.dtype)
+        if self._each:
+            self._y = backend.zeros((of.n_assets, plan.batch), plan.dtype)
+            self._taken = backend.zeros((max(len(of.payoffs.functionals), 1), plan.batch), plan.dtype)
         self._payoffs = ProgramPayoffs(of, backend)
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
-        functionals = 0
+        sums, fault, functionals = self._arrays["joint"][0], self._arrays["joint_fault"], 0
+        if not self._each:
+            y = self._own.seen[which]
+            self._payoffs.add(y, self._arrays.get("kept", y), n, first_path, sums, fault)
+            return
         for m, (plan, y, taken) in enumerate(self._ends(which)):
             self._backend.copy(y, self._y[m * plan.n_assets : (m + 1) * plan.n_assets])
             count = len(plan.payoffs.functionals)
             if count:
                 self._backend.copy(taken, self._taken[functionals : functionals + count])
             functionals += count
-        self._payoffs.add(self._y, self._taken, n, first_path, self._arrays["joint"][0], self._arrays["joint_fault"])
+        self._payoffs.add(self._y, self._taken, n, first_path, sums, fault)

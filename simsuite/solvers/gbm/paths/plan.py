@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Snapshot
-from simsuite.expressions.sharing import values_at_once
 from simsuite.solvers.gbm.american.exercise_policy import learning_bytes, untrained_policy
 from simsuite.solvers.gbm.paths.tables import table_bytes
 from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
@@ -117,15 +116,15 @@ class PathPlan(Statement):
         )
 
     def _joint_bytes(self) -> int:
-        """Bytes for joint payoffs besides those of the state: tables, the ends of paths, and what of all markets is
-        brought together."""
+        """Bytes for joint payoffs besides those of the state: tables, values, the ends of paths in other markets, and
+        for programs in CUDA C++ room to bring all markets together."""
         if self.joint is None:
             return 0
-        plans = self.market_plans()
-        ends = self.batch * self.dtype.itemsize * (2 * self.joint_assets + len(self.joint.payoffs.functionals))
-        values = len(self.joint.payoffs.values) + values_at_once(self.joint.payoffs.values)
-        values += 2 * self.joint_assets + len(self.joint.payoffs.functionals)
-        return sum(map(table_bytes, plans)) + ends + 8 * values * most_together(self)
+        payoffs, made = self.joint.payoffs, self.joint.made
+        ends = made * self.n_assets + (self.n_assets + len(payoffs.functionals) if made else 0)
+        values = len(payoffs.values)
+        tables = 8 * (3 + 2 * values + 2 * len(payoffs.products)) + sum(map(table_bytes, self.market_plans()))
+        return tables + ends * self.batch * self.dtype.itemsize + 8 * values * most_together(self)
 
     def device_bytes(self) -> int:
         """The bytes that the stepper allocates, those of `passing_arrays` included."""

@@ -35,6 +35,11 @@ def book_estimates(statement: Statement, observed: Snapshot) -> dict[Slot, Estim
     return {slot: _estimate(statement, observed, slot) for slot in slots(statement.n_assets)}
 
 
+def price_of_book(estimates: Mapping[Slot, Estimate]) -> Estimate:
+    """The price of all options held; exactly 0 if there are none."""
+    return estimates.get((PRICE, 0), Estimate(0.0, 0.0))
+
+
 def _estimate(statement: Statement, observed: Snapshot, slot: Slot) -> Estimate:
     assert statement.joint is not None
     number = statement.joint.book.get(slot)

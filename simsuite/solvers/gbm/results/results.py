@@ -16,7 +16,7 @@ from simsuite.solvers.gbm.error_allowances.unknown_reasons import asset_reasons,
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.parts import of_option, parts_of
 from simsuite.solvers.gbm.results import portfolio_results
-from simsuite.solvers.gbm.results.book_results import book_estimates, book_results, book_totals
+from simsuite.solvers.gbm.results.book_results import book_estimates, book_results, book_totals, price_of_book
 from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.results.exercise_results import exercise_results, exercise_totals
 from simsuite.solvers.gbm.results.greek_results import greek_results, greek_totals
@@ -59,13 +59,14 @@ def totals(statement: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]
     if observed.step < statement.clock.end:
         return {}
     prices = option_estimates(statement, observed)
-    found = dict(portfolio_results.totals(statement, observed, prices))
+    book = book_estimates(statement, observed)
+    found = dict(portfolio_results.totals(statement, observed, price_of_book(book)))
     if prices:
         found["option_price"] = np.array([e.value for e in prices])
         found["option_standard_error"] = np.array([e.standard_error for e in prices])
         found |= greek_totals(statement, observed)
         found |= exercise_totals(statement, observed)
-        found |= book_totals(statement, book_estimates(statement, observed))
+        found |= book_totals(statement, book)
     return found
 
 
@@ -85,9 +86,11 @@ def results(statement: Statement, observed: Snapshot) -> dict[str, Any]:
     if passed > 0:
         prices = _prices(statement, observed)
         assets = {name: _asset_results(statement, prices, a, n) for a, name in enumerate(scenario.asset_names)}
-    portfolio = portfolio_results.results(statement, n, observed, estimates) if ended else {}
+    portfolio: dict[str, Any] = {}
     if ended:
-        portfolio |= book_results(statement, book_estimates(statement, observed))
+        book = book_estimates(statement, observed)
+        portfolio = portfolio_results.results(statement, n, observed, price_of_book(book))
+        portfolio |= book_results(statement, book)
     reached = bool(estimates) and all(e.standard_error <= statement.target for e in estimates)
     target = {"standard_error": statement.target, "reached": reached}
     return {
