@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -100,20 +100,15 @@ class PathPlan(Statement):
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def market_plans(self) -> tuple[PathPlan, ...]:
-        """The plans of the paths that are made in other markets, in the order of `Joint.markets`; their payoffs are
-        left out."""
-        none = Payoffs((), (), (), (), ())
-        return tuple(
-            PathPlan(
-                market.scenario,
-                market.dynamics,
-                replace(none, functionals=market.functionals),
-                (0, self.n_steps),
-                self.batch,
-            )
-            for market in (self.joint.markets if self.joint else ())
-            if not market.is_run
-        )
+        """The plans of the paths that are made in other markets, in the order of `Joint.markets`, of the random numbers
+        of this run; their payoffs are left out."""
+        found = []
+        for market in self.joint.markets if self.joint else ():
+            if not market.is_run:
+                model = market.scenario.model_copy(update={"run": self.scenario.run, "paths": self.scenario.paths})
+                none = Payoffs((), (), market.functionals, (), ())
+                found.append(PathPlan(model, market.dynamics, none, (0, self.n_steps), self.batch))
+        return tuple(found)
 
     def _joint_bytes(self) -> int:
         """Bytes for joint payoffs besides those of the state: tables, values, the ends of paths in other markets, and
