@@ -67,6 +67,8 @@ def check(
         show(f"  start      {start}")
     if verbose and "stepper_reason" in found:
         show(f"  why        {found['stepper_reason']}")
+    if made := found.get("bumped_markets"):
+        show(f"  bumps      each path is made {made} times more, in bumped markets, for Greeks")
     if "matrix" in found:
         show(f"  matrix     {found['matrix']}")
     if found["seconds"] is not None:

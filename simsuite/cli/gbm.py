@@ -9,7 +9,7 @@ from typing import Any
 
 from simsuite.cli.numbers import number, row, tree
 from simsuite.solvers.gbm.results.text_lines import PRICE, option_lines, with_error, worth
-from simsuite.words import measured
+from simsuite.words import counted, measured
 
 # the most lines on options, alone and beside risk or exposure; more of them become a table
 _MOST_OF_OPTIONS, _BESIDE_OTHERS = 20, 8
@@ -24,16 +24,18 @@ def gbm_sections(results: Mapping[str, Any], verbose: bool) -> Iterator[Section]
     JSON object."""
     rest = dict(results)
     options, assets = rest.pop("options", {}), rest.pop("assets", {})
-    risk, exposure = rest.pop("risk", None), rest.pop("exposure", None)
+    risk, exposure, book = rest.pop("risk", None), rest.pop("exposure", None), rest.pop("book", None)
     head = [row("paths", rest.pop("paths"), indent="  ")]
     if "measure" in rest:
         head.append(row("measure", rest.pop("measure"), _MEASURE, indent="  "))
     yield "", head
     value = worth(results)
     if options:
-        most = _MOST_OF_OPTIONS if risk is None and exposure is None else _BESIDE_OTHERS
+        most = _MOST_OF_OPTIONS if risk is exposure is book is None else _BESIDE_OTHERS
         yield _options(options, list(assets), value, math.inf if verbose else most)
         yield "", list(_bias(options.values(), value))
+    if book is not None:
+        yield _book(book, list(assets), value)
     if assets:
         at = f"at t = {measured(number(rest.pop('assets_time')), 'year')}" if "assets_time" in rest else "at the end"
         title = f"prices {at}, not discounted: value ± standard error, and quantiles"
@@ -44,7 +46,7 @@ def gbm_sections(results: Mapping[str, Any], verbose: bool) -> Iterator[Section]
         yield from _exposure(exposure, verbose)
     yield "", list(tree(rest, "  "))
     if verbose:
-        yield from _all_numbers(options, assets, risk, exposure, value)
+        yield from _all_numbers(options, assets, book, risk, exposure, value)
 
 
 def _options(options: Mapping[str, Any], assets: Sequence[str], value: str, most: float) -> Section:
@@ -61,6 +63,15 @@ def _options(options: Mapping[str, Any], assets: Sequence[str], value: str, most
     return f"options: {value} ± standard error, in units of price{notes}", rows
 
 
+def _book(book: Mapping[str, Any], assets: Sequence[str], value: str) -> Section:
+    """The section on the sum of all options held, which is told as a single option is."""
+    names = {"value": "price", "value_standard_error": "standard_error", "value_ci95": "ci95"}
+    reasons = {names.get(name, name): reason for name, reason in book.get("reasons", {}).items()}
+    option = {names.get(name, name): number for name, number in book.items()} | {"reasons": reasons}
+    title = f"book: sum over {counted(book['options_held'], 'option')} held, each times its holding, in units of price"
+    return title, [f"    {line}" for line in option_lines(option, assets, value)]
+
+
 def _bias(options: Iterable[Mapping[str, Any]], value: str) -> Iterator[str]:
     """Notes on what standard errors leave out: the bias of American options and of Greeks, if the options have any."""
     american = [option for option in options if "exercise_probability" in option]
@@ -71,8 +82,10 @@ def _bias(options: Iterable[Mapping[str, Any]], value: str) -> Iterator[str]:
 
 
 def _all_numbers(
-    options: Mapping[str, Any], assets: Mapping[str, Any], risk: Any, exposure: Any, value: str
+    options: Mapping[str, Any], assets: Mapping[str, Any], book: Any, risk: Any, exposure: Any, value: str
 ) -> Iterator[Section]:
+    if book is not None:
+        yield "book, all numbers", list(tree(book, "    "))
     if risk is not None:
         yield "risk, all numbers", list(tree(risk, "    "))
     if exposure is not None:

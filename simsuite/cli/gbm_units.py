@@ -17,9 +17,16 @@ _OF_PRICES = {
     "options": ("price", "ci95"),
     "assets": ("mean", "mean_exact", "std", "quantiles", "quantile_ci95"),
     "target": ("standard_error",),
+    "book": ("value", "value_ci95"),
     "risk": ("value", "value_at_risk", "value_at_risk_ci95", "expected_shortfall", "expected_shortfall_ci95"),
     "exposure": ("expected", "negative", "value", "ci95"),
     "multilevel": ("mean", "bias_estimate"),
+}
+_OF_BUMPS = {
+    **dict.fromkeys(("delta", "gamma"), _PRICE),
+    "vega": "year-0.5",
+    "rho": "year-1",
+    "theta": _YEAR,
 }
 _OTHERS = {
     ("options", "unseen_probability_ci95"): _NUMBER,
@@ -40,9 +47,11 @@ def gbm_unit(name: Sequence[str]) -> str:
     table, keys = name[0], name[2:] if name[0] in _NAMED else name[1:]
     if table == "assets_time":
         return _YEAR
+    if "bumps" in keys:
+        return (_OF_BUMPS if keys[-1] == "size" else _OF_GREEKS)[keys[1]]
     for key in keys:
         of = key.removesuffix("_standard_error")
-        if table == "options" and of in _OF_GREEKS:
+        if table in ("options", "book") and of in _OF_GREEKS:
             return _OF_GREEKS[of]
         if (table, key) in _OTHERS:
             return _OTHERS[table, key]

@@ -58,7 +58,7 @@ def test_the_page_says_what_keys_can_be_and_what_they_are_by_default() -> None:
         "| `nx` | integer ≥ 1 and ≤ 262144 | needed | ",
         "| `lx` | number > 0 | `1.0` | ",
         '| `hold` | `"zero"` or `"first"` | `"zero"` | ',
-        "| `greeks` | `true` or `false` | `true` | ",
+        '| `greeks` | `true` or `false` or `"auto"` or `"bumped"` | `true` | ',
         "| `directory` | text |  | ",
         '| `dt` | `"auto"` or number > 0 | `"auto"` | ',
         "| `region` | list of tables |  | ",

@@ -61,9 +61,11 @@ class GbmScenario(Section):
     @property
     def can_join(self) -> bool:
         """Whether its options may be priced in one run with those of scenarios that differ in options alone: whether
-        the results of each do not depend on which others are there. A target sets the number of paths, and a portfolio
-        holds all options."""
-        one_by_one = self.paths.target_standard_error or self.output.risk or self.output.exposure
+        the results of each do not depend on which others are there. A target sets the number of paths, a portfolio
+        holds all options, and bumps are shared."""
+        held = any(option.holding for option in self.option)
+        bumped = any(isinstance(option.greeks, str) for option in self.option)
+        one_by_one = self.paths.target_standard_error or self.output.risk or self.output.exposure or held or bumped
         return bool(self.option) and not one_by_one
 
     @property

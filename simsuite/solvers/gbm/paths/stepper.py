@@ -40,6 +40,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from simsuite.core import Backend, Pending, Snapshot
+from simsuite.solvers.gbm.paths.joint_launches import ArrayJoint, JointLaunches, ProgramJoint, market_arrays
 from simsuite.solvers.gbm.paths.launches_numba import NumbaLaunches
 from simsuite.solvers.gbm.paths.launches_nvrtc import NvrtcLaunches
 from simsuite.solvers.gbm.paths.plan import PathPlan
@@ -99,6 +100,11 @@ class PathStepper:
             if name not in self._arrays:
                 self._arrays[name] = backend.zeros(shape, dtype)
         self._launches, self.chosen = launches_for(plan, backend, self._arrays)
+        self._joint: JointLaunches | None = None
+        if plan.joint is not None:
+            each = [launches_for(p, backend, arrays)[0] for p, arrays in market_arrays(plan, self._arrays)]
+            made = ProgramJoint if self.chosen["kernel"] == "nvrtc" else ArrayJoint
+            self._joint = made(plan, backend, self._arrays, self._launches, each)
         if plan.holders:
             if start.step == self.paths_done == 0:
                 self._launches.learn()
@@ -134,6 +140,8 @@ class PathStepper:
         n = plan.batches.end(batch) - first_path
         frames = plan.frames_within(begin * size, end * size)
         self._launches.advance(n, first_path, begin, end, frames)
+        if self._joint is not None:
+            self._joint.advance(n, first_path, begin, end)
         if first_path == 0:
             for which, frame in enumerate(frames):
                 self._launches.clear(plan.slot(frame))
@@ -142,6 +150,8 @@ class PathStepper:
             self._launches.moments(n, first_path, frames)
             if plan.frame_steps[frames[-1]] == plan.n_steps:
                 self._launches.payoffs(len(frames) - 1, n, first_path)
+                if self._joint is not None:
+                    self._joint.payoffs(len(frames) - 1, n, first_path)
 
     def snapshot(self) -> Pending:
         between = self.step % self._plan.n_steps == 0 or self.step >= self._plan.batches_end
@@ -159,8 +169,7 @@ class PathStepper:
         }
         if "paths" in arrays:
             observed["paths"] = arrays["paths"][frame]
-        if "options" in arrays:
-            observed["options"] = arrays["options"]
+        observed |= {name: arrays[name] for name in ("options", "joint", "joint_fault") if name in arrays}
         if "exposure" in arrays:
             observed["exposure"] = arrays["exposure"][frame]
             observed["exposure_counts"] = arrays["exposure_counts"][slot]
@@ -172,7 +181,8 @@ class PathStepper:
 
     def observe_options(self) -> Pending:
         """The sums of payoffs over the paths done."""
-        return self._stage({name: self._arrays[name] for name in ("fault", "options")})
+        names = ("fault", "options", "joint", "joint_fault")
+        return self._stage({name: self._arrays[name] for name in names if name in self._arrays})
 
     def _stage(self, arrays: Mapping[str, Any]) -> Pending:
         return Joined(self._backend.stage(self.step, arrays), {"done": np.array([self.paths_done])})
