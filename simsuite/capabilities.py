@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
-from simsuite.core import Backend, Fence, Problem, Snapshot, Stepper
+from simsuite.core import Backend, Fence, JsonObject, Problem, Snapshot, Stepper
+from simsuite.crossings import Looks
 
 
 @runtime_checkable
@@ -131,6 +132,22 @@ class Staged(Protocol):
 
     def stage(self, step: int) -> str | None:
         """How far the run is at a step of the clock, in words; None where the step and its time say enough."""
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A problem whose extremes in the course of a run are told, and some of whose numbers may be to reach levels."""
+
+    @property
+    def looks(self) -> Looks | None:
+        """The levels, and when it is looked whether they are reached; None where there are none."""
+
+    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+        """For each of the conditions, the number that it is about just before a look and just after it."""
+
+    def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
+        """By name of each extreme that is told of a whole run: how large it is in this state, of which the largest
+        counts, and what is told of it."""
 
 
 @runtime_checkable

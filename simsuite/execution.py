@@ -38,8 +38,10 @@ from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position,
 from simsuite.run_warnings import Doubts
 from simsuite.same_run import identity, require_its_checkpoint, require_same_scenario
 from simsuite.scenario import Scenario
+from simsuite.settling import Settling
 from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
+from simsuite.watching import KEPT, LookOutput, Watch
 from simsuite.words import end_in_words, with_prefix
 
 _MUCH = 4e9  # so many bytes may take more than some seconds to read
@@ -182,7 +184,11 @@ class Execution:
             Writer(waits=not self.asynchronous) as writer,
         ):
             doubts = Doubts(problem, self._say)
-            outputs = [SeriesOutput(problem, results, writer, series, doubts.look) for series in problem.layout.series]
+            kept = "" if before is None else str(before.meta.get(KEPT, ""))
+            watch = Watch(problem, kept, start.step > 0)
+            examine = _each(doubts.look, watch.row)
+            outputs = [SeriesOutput(problem, results, writer, series, examine) for series in problem.layout.series]
+            looks = LookOutput(watch, writer)
             output = self.scenario.model.output
             checkpoint = CheckpointOutput(
                 self.directory.path,
@@ -197,10 +203,11 @@ class Execution:
                 taken=functools.partial(taken, problem, stepper) if isinstance(stepper, Adaptive) else None,
                 position=functools.partial(position, problem),
                 stage=problem.stage if isinstance(problem, Staged) else lambda step: None,
+                noted=watch.to_keep,
             )
             work = functools.partial(_work, problem, stepper)
-            watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
-            settling = _Settling(problem, self.reporter, live, watch)
+            stopwatch = Stopwatch(backend, stepper.step, problem.clock.end, work)
+            settling = Settling(problem, self.reporter, live, stopwatch)
             outlook = Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.remove_summary()  # it tells where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
@@ -213,23 +220,34 @@ class Execution:
                 writer.check()
                 doubts.tell()
                 outlook.look()
-                watch.stretch(step)
+                stopwatch.stretch(step)
                 self.reporter.progress(step)
                 live.reach()
 
             try:
-                due: list[Output] = [*outputs, settling, checkpoint]
-                reason = march(stepper, problem.clock.end, due, backend, self.stopped, progress, lambda: settling.over)
-                watch.stop(stepper.step)
+                due: list[Output] = [*outputs, settling, looks, checkpoint]
+                reason = march(
+                    stepper,
+                    problem.clock.end,
+                    due,
+                    backend,
+                    self.stopped,
+                    progress,
+                    lambda: settling.over or looks.over,
+                )
+                stopwatch.stop(stepper.step)
                 self.profiler.over()
                 if reason is not None or isinstance(problem, Extensible):
                     checkpoint.emit(stepper)
+                if looks.over:
+                    for output in outputs:
+                        output.end(stepper)
                 writer.drain()
                 doubts.tell()
                 with stepper.observe(problem.layout.series[0].dim) as observed:
-                    found = problem.results(observed)
+                    found = {**problem.results(observed), **watch.results()}
                     if reason is None:
-                        results.write_totals(problem.totals(observed))
+                        results.write_totals({**problem.totals(observed), **watch.totals()})
             except Exception as error:
                 with contextlib.suppress(Exception):
                     writer.close()
@@ -245,7 +263,7 @@ class Execution:
                 self.reporter.end()
             results.set_status("complete" if reason is None else "stopped")
             results.flush_to_disk()
-            seconds = {"wall_seconds": time.monotonic() - began, "compile_seconds": watch.started - began}
+            seconds = {"wall_seconds": time.monotonic() - began, "compile_seconds": stopwatch.started - began}
             summary = {
                 "status": "complete" if reason is None else "stopped",
                 **({} if reason is None else {"stopped_by": reason, "percent": 100.0 * live.share}),
@@ -255,11 +273,12 @@ class Execution:
                 "device_name": backend.device_name,
                 "threads": threads_for(problem, backend),
                 **({"resumed": True} if start.step > 0 else {}),
+                **({} if watch.over is None else {"ended_by": watch.over}),
                 **problem.method,
                 **stepper.chosen,
                 **progress_made(problem, stepper, found),
                 **seconds,
-                "rate": watch.rate(),
+                "rate": stopwatch.rate(),
                 "rate_unit": problem.rate_unit,
                 "units": units(problem),
                 "results": found,
@@ -361,24 +380,11 @@ def _work(problem: Problem, stepper: Stepper, step: int) -> float:
     return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
 
 
-class _Settling:
-    """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
+def _each(*looks: Callable[[Snapshot], None]) -> Callable[[Snapshot], None]:
+    """A function that has each of these look at a row of results."""
 
-    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch) -> None:
-        self._problem, self._reporter, self._live, self._watch = problem, reporter, live, watch
-        self.over = False
+    def look(observed: Snapshot) -> None:
+        for each in looks:
+            each(observed)
 
-    def next_step(self, step: int) -> int | None:
-        return self._problem.next_look(step)
-
-    def due(self, step: int) -> bool:
-        return self.next_step(step) == step
-
-    def emit(self, stepper: Stepper) -> None:
-        step = stepper.step
-        end = self._problem.settle(stepper)
-        if stepper.step != step:  # steps were left out, which do not count as work
-            self._watch.stop(step)
-        self._reporter.expect(end)
-        self._live.expect(end)
-        self.over = end <= stepper.step
+    return look

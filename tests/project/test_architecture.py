@@ -46,6 +46,7 @@ ALLOWED = {
     "conditions": {"core", "version"},
     "continuation": BASE | {"assembly", "io", "scenario", "words"},
     "core": set(),
+    "crossings": {"core"},
     "run_warnings": {"capabilities", "core", "io"},
     "elementary_functions": set(),
     "errors": set(),
@@ -53,7 +54,7 @@ ALLOWED = {
     "expressions": set(),
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
-    "capabilities": {"core"},
+    "capabilities": {"core", "crossings"},
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
@@ -75,8 +76,10 @@ ALLOWED = {
         "profiling",
         "progress",
         "scenario",
+        "settling",
         "stopwatch",
         "version",
+        "watching",
     }
     | {"words"},
     "inspection": BASE | {"io", "progress"},
@@ -87,14 +90,16 @@ ALLOWED = {
     "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
     "parallel_for": set(),
     "sobol": {"elementary_functions", "libraries", "rng"},
+    "settling": {"core", "progress", "stopwatch"},
     "solvers": BASE
-    | {"elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
+    | {"crossings", "elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
     "stopping": set(),
     "sweeps": BASE
     | {"assembly", "backends", "execution", "io", "progress", "scenario", "stopping", "version", "words"},
     "templates": set(),
     "verify": BASE | {"assembly", "backends", "capabilities", "expressions", "scenario", "solvers", "words"},
     "version": set(),
+    "watching": {"capabilities", "core", "crossings", "io"},
 }
 EXPLAINED = re.compile(r"[#.] Any: \w")
 LIBRARIES = {  # and which parts may import these

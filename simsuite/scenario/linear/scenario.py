@@ -24,6 +24,7 @@ from simsuite.scenario.complex_numbers import RealOrComplex
 from simsuite.scenario.constants import Constants
 from simsuite.scenario.linear.analysis import AnalysisKeys, NamesOf
 from simsuite.scenario.linear.generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
+from simsuite.scenario.reaching import LinearReaching, reaching_mistakes
 from simsuite.scenario.types import FileRef, NumberOrExpression, Title, mistake
 from simsuite.scenario.units import SECONDS, Unit
 from simsuite.words import counted
@@ -274,6 +275,9 @@ class LinearScenario(Section):
     analysis: AnalysisKeys | None = Field(
         None, description="what of control theory is computed of the system, besides what every run has"
     )
+    reaching: list[LinearReaching] = Field(
+        default_factory=list, alias="event", description="values to be reached, whose times are looked for"
+    )
     output: Output = Field(Output(), description="what is stored, where and when")
 
     @model_validator(mode="after")
@@ -291,6 +295,7 @@ class LinearScenario(Section):
             message = f"{what} take many steps at once, but {new}"
             found.append(Mistake(("time", "method"), message, 'write method = "step", or "auto"'))
         found += frame_mistakes(self.output, self.time.steps, self.dt, self.time.steps * self.dt, "s")
+        found += reaching_mistakes(self.reaching, self.output)
         if found:
             raise FieldMistake(*found)
         return self

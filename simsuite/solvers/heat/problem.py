@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
+from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Snapshot, Stepper
+from simsuite.crossings import Looks
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.heat.source import SURFACE
@@ -37,6 +38,8 @@ from simsuite.solvers.heat.results.energy import Energy
 from simsuite.solvers.heat.results.extremes import extremes
 from simsuite.solvers.heat.results.layout import heat_layout
 from simsuite.solvers.heat.results.measure import Wanted
+from simsuite.solvers.heat.results.reference_error import reference_error
+from simsuite.solvers.heat.results.watched import looks_of, peaks, readings
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, STEADY_FIELDS, SteadyStepper
 from simsuite.solvers.heat.stepper_choice.expected_steps import many_more
@@ -169,7 +172,17 @@ class HeatProblem:
         else:
             also = (step_at[t] for t in sample_times(self.scenario.output.samples, clock_times(self.scenario)))
             samples = tuple(sorted({*frames, *also}))
-        return heat_layout(self.scenario, self.energy.names, frames, samples)
+        return heat_layout(self.scenario, self.energy.names, frames, samples, self.looks)
+
+    @cached_property
+    def looks(self) -> Looks | None:
+        return looks_of(self.scenario, self.plan)
+
+    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+        return readings(self.scenario, self.made, observed.arrays)
+
+    def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
+        return {} if self.scenario.time.steady else peaks(observed.arrays, self.made, self._time(observed.step))
 
     def position(self, step: int) -> tuple[int, float]:
         control = self.plan.control
@@ -369,21 +382,7 @@ class HeatProblem:
         return [*found, *too_hot(*own), *unstable(*own)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
-        """Norms of the difference to the reference: its mean absolute value (l1), its root mean square (l2), its
-        largest absolute value (linf), and l2 relative to the l2 norm of the reference."""
-        if self.scenario.reference is None:
-            return {}
-        x, y = self.made.centres
-        exact = self.scenario.reference.temperature(x=x, y=y, t=self._time(observed.step))
-        difference = np.abs(observed.arrays["temperature"] - exact)
-        size = float(np.sqrt(np.mean(np.broadcast_to(exact, self.T0.shape) ** 2)))
-        l2 = float(np.sqrt(np.mean(difference**2)))
-        return {
-            "l1": float(np.mean(difference)),
-            "l2": l2,
-            "linf": float(np.max(difference)),
-            "relative_l2": l2 / size if size > 0 else math.nan,
-        }
+        return reference_error(self.scenario, self.made, observed.arrays["temperature"], self._time(observed.step))
 
 
 def _largest_rate(observed: Snapshot) -> float:
