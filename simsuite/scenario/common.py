@@ -151,8 +151,8 @@ class Output(Section):
         None,
         description="how often it is looked whether an [[event]] has come, first and last step included, evenly spaced "
         "among all steps (default: at every step where there are no more than 1000, with linear 10000, or where their "
-        "error decides how long they are; else so often). Steps whose length is not given (heat) end at these looks, or "
-        "are no longer than the time between two",
+        "error decides how long they are; else so often). Steps whose length is not given (heat) end at these looks, "
+        "or are no longer than the time between two",
     )
     checkpoint_minutes: Positive = Field(
         5.0,

@@ -34,7 +34,9 @@ class Reaching(Section):
             **dict.fromkeys(("both", "either"), 'write "any"'),
         }
     }
-    name: Name | None = Field(None, description="its name in the results (default: what it is about, as in `max reaches 80`)")
+    name: Name | None = Field(
+        None, description="its name in the results (default: what it is about, as in `max reaches 80`)"
+    )
     direction: Literal["up", "down", "any"] = Field(
         "any", description="whether only rising (up) or falling (down) to the level counts"
     )

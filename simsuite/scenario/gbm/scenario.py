@@ -34,8 +34,8 @@ class GbmRun(AnyRun):
 
 class GbmScenario(Section):
     expected_keys: ClassVar[Mapping[str, str]] = {
-        "event": "every path has times of its own: an [[option]] of style barrier, or an expression in min and max, says "
-        "what is paid where a price reaches a level"
+        "event": "every path has times of its own: an [[option]] of style barrier, or an expression in min and max, "
+        "says what is paid where a price reaches a level"
     }
 
     solver: Literal["gbm"] = Field(description="the equation: dS/S = (r - q) dt + σ dW for every asset")

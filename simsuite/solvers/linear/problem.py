@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
-from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
+from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Series, Snapshot, Stepper, Variable
+from simsuite.crossings import Looks
 from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.linear.analysis import AnalysisKeys
@@ -26,21 +27,20 @@ from simsuite.solvers.linear.control.refusal import analysis_mistakes
 from simsuite.solvers.linear.control.report import ControlReport
 from simsuite.solvers.linear.inputs.clock import UniformClock
 from simsuite.solvers.linear.matrices.embedding import largest, parts, state_variables
+from simsuite.solvers.linear.method_choice.memory import bytes_of_method, lack_of_memory, opened
 from simsuite.solvers.linear.method_choice.method import Plan, columns_of_steps, make_plan
 from simsuite.solvers.linear.method_choice.refusal import modes_or_not, powers_or_not
 from simsuite.solvers.linear.powers.jumps import Jumps
 from simsuite.solvers.linear.powers.power import ANCHOR, ERROR, PowerStepper
-from simsuite.solvers.linear.powers.power import device_bytes as power_bytes
 from simsuite.solvers.linear.powers.powers import Powers
 from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
 from simsuite.solvers.linear.results.residual import residual
+from simsuite.solvers.linear.results.watched import WatchedEntries, largest_entry
 from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes, pace
 from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.spectral.prepare import prepare
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
-from simsuite.solvers.linear.spectral.stepper import device_bytes as spectral_bytes
 from simsuite.solvers.linear.stepping.step import LinearStepper
-from simsuite.solvers.linear.stepping.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
 from simsuite.solvers.schedule import frame_steps
 
@@ -57,7 +57,8 @@ class LinearProblem:
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
     the steps at which the state is stored, first and last included. kernel: the kernel that the scenario asks for.
     plan: the method that takes the state from frame to frame. tolerance: the largest relative error that powers and
-    modes may have. names: what states, inputs and outputs are called. asked: what of control theory is computed.
+    modes may have. names: what states, inputs and outputs are called. watched: the entries that are to reach levels.
+    asked: what of control theory is computed.
     warnings, remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN or Inf.
     """
 
@@ -69,6 +70,7 @@ class LinearProblem:
     plan: Plan
     tolerance: float
     names: Parts
+    watched: WatchedEntries | None = None
     asked: AnalysisKeys | None = None
     warnings: Sequence[str] = ()
     remedies: Sequence[str] = ("look at the eigenvalues in `analysis` of a shorter run", "take fewer steps")
@@ -92,6 +94,7 @@ class LinearProblem:
         wrong = list(analysis_mistakes(model, system.stated))
         if wrong:
             raise ScenarioError(wrong)
+        names = parts_of(model, system.stated)
         make = functools.partial(
             cls,
             system,
@@ -100,7 +103,8 @@ class LinearProblem:
             frames,
             model.run.kernel,
             tolerance=model.tolerance,
-            names=parts_of(model, system.stated),
+            names=names,
+            watched=WatchedEntries.of(model, system, names),
             asked=model.analysis,
         )
         warnings = warnings_of(model.system, system.stated, system.inputs, frames[-1])
@@ -111,7 +115,7 @@ class LinearProblem:
             found = overflow_message(dtype, f"step {overflow.step}", frames[-1])
             raise NumericalFailure(found + overflow_help(overflow.growth))
         jumps = Jumps.between(_stops(system, frames), *system.start.shape)
-        lacking = functools.partial(_lack_of_memory, device, system, jumps, dtype)
+        lacking = functools.partial(lack_of_memory, device, system, jumps, dtype)
         method = model.time.method
         lack = lacking(method) if method in _ERRORS and system.sparse else None
         if lack is not None:
@@ -189,7 +193,13 @@ class LinearProblem:
         what = "state" if self.system.C is None else f"output C X{direct} of the state"
         time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
         return Layout(
-            sizes={"component": components, "sample": samples, **self.analysis.sizes, **self._control_sizes},
+            sizes={
+                "component": components,
+                "sample": samples,
+                **self.analysis.sizes,
+                **self._control_sizes,
+                **({} if self.looks is None else self.looks.sizes),
+            },
             series=(Series("time", time, self.frames),),
             variables=(
                 _index("component", components, "component of the state, from 0"),
@@ -200,6 +210,7 @@ class LinearProblem:
                 *self.analysis.variables,
                 *self.names.variables,
                 *(self._control.variables if self._control is not None else ()),
+                *(() if self.looks is None else self.looks.variables),
             ),
         )
 
@@ -212,6 +223,19 @@ class LinearProblem:
         n, m = self.system.start.shape
         rows = n if self.system.C is None else len(self.system.C)
         return (rows // 2 if self.system.is_complex else rows), m
+
+    @property
+    def looks(self) -> Looks | None:
+        return None if self.watched is None else self.watched.looks
+
+    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+        assert self.watched is not None
+        X = observed.arrays.get("output", observed.arrays["state"])
+        return self.watched.readings(self.system, X, self._stored(observed), observed.step)
+
+    def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
+        stored = [*parts(self._stored(observed), self.system.is_complex).values()]
+        return largest_entry(stored, self.names, self.clock.time(observed.step))
 
     def position(self, step: int) -> tuple[int, float]:
         return step, self.clock.time(step)
@@ -319,7 +343,7 @@ class LinearProblem:
                 "residual": residual(self.system, X, observed.step, method != "step", CHECK_LIMIT),
             }
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
-        if observed.step == self.clock.end:
+        if observed.step == self.clock.end or self.looks is not None:  # a level may end the run at any step
             results["analysis"] = self.analysis.results() | ({} if self._control is None else self._control.results())
             if self._noise is not None:
                 results["noise"] = self._noise.results(observed.step, self._stored(observed), self.analysis.stable)
@@ -345,25 +369,7 @@ class LinearProblem:
         to change from powers to modes or back, so the largest need counts.
         """
         methods = {"step", self.plan.method, *(() if self.plan.asked or self._by_steps else _ERRORS)}
-        return max(_bytes(method, self.system, self._jumps, self.dtype, self.clock.end) for method in methods)
-
-
-def _bytes(method: str, system: LinearSystem, jumps: Jumps, dtype: Any, steps: int) -> int:
-    if method == "power":
-        return power_bytes(system, jumps, dtype)
-    return step_bytes(system, dtype, steps) if method == "step" else spectral_bytes(system, dtype)
-
-
-def _lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, dtype: Any, method: str) -> str | None:
-    """A message that says why a method does not fit on the device; None if it fits, or if the device cannot be opened,
-    which is reported later.
-    """
-    backend, need = _opened(device), _bytes(method, system, jumps, dtype, 0)
-    free = math.inf if backend is None else backend.memory_free()
-    if backend is None or need <= free:
-        return None
-    name = "powers" if method == "power" else "modes"
-    return f"{name} need {need / 1e9:.2f} GB, {backend.name} has {free / 1e9:.2f} GB free"
+        return max(bytes_of_method(method, self.system, self._jumps, self.dtype, self.clock.end) for method in methods)
 
 
 def _stops(system: LinearSystem, frames: tuple[int, ...]) -> tuple[int, ...]:
@@ -372,15 +378,8 @@ def _stops(system: LinearSystem, frames: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _timed(device: Device | None, jumps: Jumps, dtype: Any, kernel: str) -> Pace | None:
-    backend = _opened(device)
+    backend = opened(device)
     return None if backend is None else pace(backend, jumps, dtype, kernel)
-
-
-def _opened(device: Device | None) -> Backend | None:
-    try:
-        return None if device is None else device()
-    except DeviceError:
-        return None
 
 
 def _index(name: str, size: int, long_name: str) -> Variable:

@@ -1,8 +1,8 @@
 """What is measured of a temperature field when a row of the results is due.
 
 - Sum, smallest and largest value of every row of cells, with the first cells that have these two, in float64 in a
-  fixed order; the host adds up the rows exactly (`math.fsum`). With them, the first cell of the row that is NaN or Inf. Where the capacity differs from cell to cell,
-  the heat of every row as well, Σ ρc T without the cells that are held.
+  fixed order; the host adds up the rows exactly (`math.fsum`). With them, the first cell of the row that is NaN or Inf.
+  Where the capacity differs from cell to cell, the heat of every row as well, Σ ρc T without the cells that are held.
 - Probes: bilinear between the four nearest cell centres, of which those outside the domain are ghosts, so that edges
   and corners are as legal as any place.
 - Sum and heat of what rounding has lost of the temperatures of every row, where steps are compensated: the ledger's

@@ -1,4 +1,4 @@
-"""What is watched of temperatures in the course of a run: the hottest and the coldest, and whether levels are reached."""
+"""What is watched of temperatures in the course of a run: the hottest, the coldest, and whether levels are reached."""
 
 from __future__ import annotations
 
