@@ -20,11 +20,7 @@ import numpy as np
 from simsuite.core import HostArray, JsonObject, Variable
 
 MOST = 64  # crossings of a condition whose times are kept
-SMOOTH, ROUGH, STEPWISE = (
-    4,
-    2,
-    1,
-)  # values that a polynomial takes: of a smooth number, of a random one, of one in steps
+SMOOTH, ROUGH, STEPWISE = 4, 2, 1  # values that a polynomial takes of a smooth, of a random, of a stepwise number
 _BISECTIONS = 100
 Direction: TypeAlias = Literal["up", "down", "any"]
 Point: TypeAlias = tuple[float, float]  # a time and the value then
