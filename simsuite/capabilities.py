@@ -20,6 +20,15 @@ class Extensible(Protocol):
 
 
 @runtime_checkable
+class Lengthening(Protocol):
+    """A problem whose run may begin with that of one with an earlier end."""
+
+    def unlike(self, shorter: Problem) -> str | None:
+        """Why the run of this problem does not begin with the run of a shorter one of the same scenario, whose frames
+        and samples it has, to the bit; None if it does."""
+
+
+@runtime_checkable
 class Adaptive(Protocol):
     """A stepper whose steps take as many ticks of the clock as its error allows. `advance(n)` takes time steps until n
     ticks are over; the last may go further, but not beyond the next of the clock's times."""

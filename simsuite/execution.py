@@ -18,9 +18,10 @@ from simsuite.assembly import (
     failure_of,
     make_backend,
     make_problem,
+    results_attributes,
     threads_of_libraries,
 )
-from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, taken, threads_for
+from simsuite.capabilities import Adaptive, Advising, Extensible, Lengthening, SelfChecking, Staged, taken, threads_for
 from simsuite.conditions import changed, conditions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
@@ -32,6 +33,7 @@ from simsuite.io.reading import reading
 from simsuite.io.recovery import Condition, mend
 from simsuite.io.results_file import ResultsFile
 from simsuite.io.writer_thread import Writer
+from simsuite.lengthening import complete_lengthening, lengthen
 from simsuite.loop import march
 from simsuite.profiling import NotProfiled
 from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
@@ -40,7 +42,7 @@ from simsuite.same_run import identity, require_its_checkpoint, require_same_sce
 from simsuite.scenario import Scenario
 from simsuite.settling import Settling
 from simsuite.stopwatch import Stopwatch
-from simsuite.version import FORMAT_VERSION, VERSION
+from simsuite.version import VERSION
 from simsuite.watching import KEPT, LookOutput, Watch
 from simsuite.words import end_in_words, with_prefix
 
@@ -56,7 +58,8 @@ class Execution:
     """One call of `run` or `resume`: the scenario in its directory.
 
     stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
-    the scenario of the finished run in the directory, if this one is to go on from its end. asynchronous: whether steps
+    the scenario of the finished run in the directory, if this one is to go on from its end. longer: whether a run there
+    that differs in an earlier end goes on to this one's. asynchronous: whether steps
     go on while results are written. profiler: watches what the run does.
     """
 
@@ -67,6 +70,7 @@ class Execution:
     fresh: bool = False
     extends: Scenario | None = None
     asynchronous: bool = True
+    longer: bool = False
     profiler: NotProfiled = field(default_factory=NotProfiled)
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
@@ -84,9 +88,13 @@ class Execution:
         device = device_of(self.scenario, self.reporter.message)
         problem = None if self._begun() else make_problem(self.scenario, device)
         with self.directory.locked():
+            complete_lengthening(self.directory)
             state = State.EMPTY if self.fresh else self.directory.state()
             if state is State.UNFINISHED:
                 self._mend()
+            if self.longer and self._begun():
+                self._lost |= not lengthen(self.scenario, self.directory, device, self.reporter.message)
+                state = State.EMPTY if self._lost else self.directory.state()
             if self.extends is None and state is not State.EMPTY:
                 require_same_scenario(self.scenario, self.directory, self._begun())
             if self.extends is None and state is State.FINISHED:
@@ -237,7 +245,8 @@ class Execution:
                 )
                 stopwatch.stop(stepper.step)
                 self.profiler.over()
-                if reason is not None or isinstance(problem, Extensible):
+                ended = stepper.step == problem.clock.end and isinstance(problem, Lengthening)
+                if reason is not None or isinstance(problem, Extensible) or (ended and checkpoint.is_old):
                     checkpoint.emit(stepper)
                 if looks.over:
                     for output in outputs:
@@ -345,31 +354,19 @@ class Execution:
             if (size := self.directory.results.stat().st_size) > _MUCH:
                 self.reporter.message(f"looking whether {with_prefix(size, 'B')} of results are as they were written")
             return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results)
-        model = self.scenario.model
-        attributes: dict[str, str | int | float] = {
-            "title": model.title or self._title(),
-            "source": f"simsuite {VERSION}",
-            "simsuite_version": VERSION,
-            "format_version": FORMAT_VERSION,
-            "solver": problem.solver,
-            "scenario": self.scenario.resolved_toml(),
-            **base_of_data(self.scenario, self.directory.path),
-            "input_files": json.dumps(self.scenario.files()),
-            "device": backend.name,
-            "device_name": backend.device_name,
-            "seed": str(model.run.seed),
-            "decided": json.dumps(problem.decided),
-            **problem.method,
-            **stepper.chosen,
-        }
-        return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
+        chosen = {**problem.method, **stepper.chosen}
+        attributes = results_attributes(
+            self.scenario, self.directory.path, problem, backend, chosen, self._earlier_title()
+        )
+        compression = self.scenario.model.output.compression
+        return ResultsFile.create(self.directory.results, problem.layout, attributes, compression)
 
-    def _title(self) -> str:
-        """The title of a run whose scenario has none: that of the run that is extended, or its file's name."""
-        if self.extends is not None and self.directory.results.exists():
-            with reading(self.directory.results) as file:
-                return str(file.attrs["title"])
-        return self.scenario.path.stem
+    def _earlier_title(self) -> str:
+        """The title of the run whose paths are added to; "" where there is none."""
+        if self.extends is None or not self.directory.results.exists():
+            return ""
+        with reading(self.directory.results) as file:
+            return str(file.attrs["title"])
 
     def _log(self, line: str) -> None:
         self.directory.append_log(line)

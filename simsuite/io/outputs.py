@@ -162,6 +162,12 @@ class CheckpointOutput:
             return True
         return self.next_step(step) == step or 0 < self._seconds <= self._clock() - self._last_time
 
+    @property
+    def is_old(self) -> bool:
+        """Whether a tenth of the time from one checkpoint to the next is over, as must be for one at the end of a run,
+        from which it can go on to a later end."""
+        return 0 < self._seconds <= 10 * (self._clock() - self._last_time)
+
     def emit(self, stepper: Stepper) -> None:
         self._last_step, self._last_time = stepper.step, self._clock()
         if self._taken is not None:

@@ -65,6 +65,7 @@ Steps = Annotated[int, Field(ge=1, le=MOST_STEPS)]
 
 
 MOST_FRAMES = 1_000_000
+DEFAULT_FRAMES = 11
 
 
 class AnyRun(Section):

@@ -55,6 +55,7 @@ ALLOWED = {
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
     "capabilities": {"core", "crossings"},
+    "lengthening": BASE | {"assembly", "capabilities", "io", "same_run", "scenario", "words"},
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
@@ -63,7 +64,7 @@ ALLOWED = {
     "rng": {"elementary_functions"},
     "routes": BASE | {"backends", "rng"},
     "scenario": {"errors", "expressions", "words"},
-    "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},
+    "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "version", "words"},
     "execution": BASE
     | {
         "assembly",
@@ -72,6 +73,7 @@ ALLOWED = {
         "run_warnings",
         "same_run",
         "io",
+        "lengthening",
         "loop",
         "profiling",
         "progress",
@@ -92,7 +94,17 @@ ALLOWED = {
     "sobol": {"elementary_functions", "libraries", "rng"},
     "settling": {"core", "progress", "stopwatch"},
     "solvers": BASE
-    | {"crossings", "elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
+    | {
+        "crossings",
+        "elementary_functions",
+        "expressions",
+        "libraries",
+        "parallel_for",
+        "rng",
+        "scenario",
+        "sobol",
+        "words",
+    },
     "stopping": set(),
     "sweeps": BASE
     | {"assembly", "backends", "execution", "io", "progress", "scenario", "stopping", "version", "words"},

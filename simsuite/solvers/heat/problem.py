@@ -33,7 +33,7 @@ from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.compensated import LOW
 from simsuite.solvers.heat.operator.ledger import empty_ledger
 from simsuite.solvers.heat.operator.operator import ledger_entries
-from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.plan import Plan, unlike
 from simsuite.solvers.heat.results.energy import Energy
 from simsuite.solvers.heat.results.extremes import extremes
 from simsuite.solvers.heat.results.layout import heat_layout
@@ -177,6 +177,9 @@ class HeatProblem:
     @cached_property
     def looks(self) -> Looks | None:
         return looks_of(self.scenario, self.plan)
+
+    def unlike(self, shorter: HeatProblem) -> str | None:
+        return unlike(self.plan, shorter.plan)
 
     def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
         return readings(self.scenario, self.made, observed.arrays)

@@ -30,7 +30,7 @@ from simsuite.solvers.linear.matrices.embedding import largest, parts, state_var
 from simsuite.solvers.linear.method_choice.memory import bytes_of_method, lack_of_memory, opened
 from simsuite.solvers.linear.method_choice.method import Plan, columns_of_steps, make_plan
 from simsuite.solvers.linear.method_choice.refusal import modes_or_not, powers_or_not
-from simsuite.solvers.linear.powers.jumps import Jumps
+from simsuite.solvers.linear.powers.jumps import Jumps, unlike
 from simsuite.solvers.linear.powers.power import ANCHOR, ERROR, PowerStepper
 from simsuite.solvers.linear.powers.powers import Powers
 from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
@@ -227,6 +227,12 @@ class LinearProblem:
     @property
     def looks(self) -> Looks | None:
         return None if self.watched is None else self.watched.looks
+
+    def unlike(self, shorter: LinearProblem) -> str | None:
+        if shorter.plan.method != self.plan.method:
+            mine, its = self.plan.method, shorter.plan.method
+            return f"it is taken by method {its}, a run to that end by {mine}; write the method into [time]"
+        return unlike(self._jumps, shorter._jumps) if self.plan.method == "power" else None
 
     def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
         assert self.watched is not None
