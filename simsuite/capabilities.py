@@ -23,6 +23,8 @@ class Extensible(Protocol):
 class Lengthening(Protocol):
     """A problem whose run may begin with that of one with an earlier end."""
 
+    of_whole_run: frozenset[str]  # arrays of a snapshot that depend on where the run ends, but change nothing else
+
     def unlike(self, shorter: Problem) -> str | None:
         """Why the run of this problem does not begin with the run of a shorter one of the same scenario, whose frames
         and samples it has, to the bit; None if it does."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from simsuite.assembly import make_backend, make_problem, results_attributes, scenario_of_run
-from simsuite.capabilities import Lengthening
-from simsuite.core import Device, Layout, Problem
+from simsuite.capabilities import Lengthening, Watched
+from simsuite.core import Device, Layout, Problem, Snapshot
 from simsuite.errors import Advice, SimsuiteError, UsageError
 from simsuite.io.checkpoint import Checkpoint, forget_previous, read_checkpoint, write_checkpoint
 from simsuite.io.copying import copy_rows
@@ -28,6 +28,7 @@ from simsuite.io.results_file import RUN_ID, ResultsFile
 from simsuite.same_run import differing_keys, identity
 from simsuite.scenario import Scenario
 from simsuite.scenario.common import DEFAULT_FRAMES
+from simsuite.scenario.reaching import LOOKS_HEAT, LOOKS_LINEAR
 from simsuite.words import measured
 
 _OF_TIME = ("time.end", "time.steps", "output.frames", "output.every", "output.times", "output.samples", "output.looks")
@@ -56,7 +57,8 @@ def to_later_end(directory: Path, end: float, overrides: Sequence[str] = ()) -> 
     changed = [f"time.end={end!r}"] if model.time.end is not None else []
     changed += [f"time.steps={max(1, round(end / model.dt))}"] if linear else []
     output = model.output
-    counts = {"samples": output.samples, "looks": output.looks}
+    looks = (LOOKS_LINEAR if linear else LOOKS_HEAT) if model.reaching else None
+    counts = {"samples": output.samples, "looks": output.looks or looks}
     if output.every is None and output.times is None:
         counts["frames"] = output.frames or DEFAULT_FRAMES
     for key, count in counts.items():
@@ -148,9 +150,21 @@ def _unlike(old: Problem, new: Problem) -> str | None:
             when = _at(old, old.position(missing)[1])
             hint = "give output.every, the time from frame to frame" if what == "frames" else "give output.samples"
             return f"{what} fall on other times or steps than before from {when} on; {hint}, that goes on as before"
+    if (reason := _looks_elsewhere(old, new)) is not None:
+        return reason
     if _shapes(old.layout) != _shapes(new.layout):
         return "its results have other variables"
     return new.unlike(old)
+
+
+def _looks_elsewhere(old: Problem, new: Problem) -> str | None:
+    """Why levels are looked at at other steps than before, if they are."""
+    if not isinstance(old, Watched) or not isinstance(new, Watched) or old.looks is None or new.looks is None:
+        return None
+    mine, its = new.looks.steps, old.looks.steps
+    if its is None or (mine is not None and mine[: len(its)] == its):
+        return None
+    return "it is looked at other steps whether events have come; give output.looks, that they go on as before"
 
 
 def _shapes(layout: Layout) -> list[tuple[str, tuple[str, ...]]]:
@@ -165,6 +179,7 @@ def _rewrite(
     found: Checkpoint,
     attributes: Mapping[str, Any],
 ) -> None:
+    assert isinstance(problem, Lengthening)
     backend = make_backend(device, problem)
     stepper = problem.stepper(backend, problem.initial())
     chosen = {**problem.method, **stepper.chosen}
@@ -181,7 +196,10 @@ def _rewrite(
         results.flush_to_disk()
         copy = results.copy_metadata()
     meta = {**found.meta, **identity(scenario)}
-    write_checkpoint(directory.path, found.snapshot, found.rows, meta, problem.unbounded, copy)
+    with stepper.snapshot() as first:
+        anew = {name: array for name, array in first.arrays.items() if name in problem.of_whole_run}
+        state = Snapshot(found.snapshot.step, {**found.snapshot.arrays, **anew})
+        write_checkpoint(directory.path, state, found.rows, meta, problem.unbounded, copy)
     complete_lengthening(directory)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class HeatProblem:
     plan: Plan
 
     solver = "heat"
+    unbounded: ClassVar[frozenset[str]] = frozenset({"control"})  # in which Inf stands for what is not known
+    of_whole_run: ClassVar[frozenset[str]] = frozenset()
     rate_unit = "cell-steps/s"
 
     @classmethod
@@ -241,10 +243,6 @@ class HeatProblem:
         if self.plan.control is not None:
             return bytes_of_fields(self.made, CONTROLLED_FIELDS)
         return stepper_record(self.plan.stepper).device_bytes(self.made, self._plain, self.scenario.run)
-
-    @property
-    def unbounded(self) -> frozenset[str]:
-        return frozenset({"control"})  # in this array Inf stands for what is not known
 
     def next_look(self, step: int) -> int | None:
         """The next frame from `step` on, where the run looks whether it has become steady; None where it does not look,

@@ -33,6 +33,7 @@ from simsuite.solvers.linear.method_choice.refusal import modes_or_not, powers_o
 from simsuite.solvers.linear.powers.jumps import Jumps, unlike
 from simsuite.solvers.linear.powers.power import ANCHOR, ERROR, PowerStepper
 from simsuite.solvers.linear.powers.powers import Powers
+from simsuite.solvers.linear.results.frobenius import norm_of
 from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
 from simsuite.solvers.linear.results.residual import residual
 from simsuite.solvers.linear.results.watched import WatchedEntries, largest_entry
@@ -78,6 +79,7 @@ class LinearProblem:
     solver = "linear"
     adaptive = False
     unbounded: ClassVar[frozenset[str]] = frozenset()
+    of_whole_run: ClassVar[frozenset[str]] = frozenset({SPECTRAL_ERROR})
 
     @classmethod
     def from_scenario(
@@ -308,7 +310,7 @@ class LinearProblem:
         return {
             "time": np.array(self.clock.time(observed.step)),
             **parts(self._stored(observed), self.system.is_complex),
-            "norm": np.array(_norm(observed.arrays["state"])),
+            "norm": np.array(norm_of(observed.arrays["state"])),
             **(self._noise.rows(observed.step, self._stored(observed)) if self._noise is not None else {}),
         }
 
@@ -336,7 +338,7 @@ class LinearProblem:
         """
         X = observed.arrays["state"]
         method = next((name for name, error in _ERRORS.items() if error in observed.arrays), "step")
-        results: dict[str, Any] = {"norm": _norm(X), "method": method}
+        results: dict[str, Any] = {"norm": norm_of(X), "method": method}
         if method in _ERRORS:
             results[_ERRORS[method]] = float(observed.arrays[_ERRORS[method]][0])
         stored = parts(self._stored(observed), self.system.is_complex)
@@ -390,11 +392,3 @@ def _timed(device: Device | None, jumps: Jumps, dtype: Any, kernel: str) -> Pace
 
 def _index(name: str, size: int, long_name: str) -> Variable:
     return Variable(name, (name,), np.int64, {"units": "1", "long_name": long_name}, np.arange(size))
-
-
-def _norm(X: np.ndarray) -> float:
-    """Frobenius norm in float64, scaled so that it overflows only where it has to."""
-    largest = float(np.max(np.abs(X)))
-    if largest == 0.0 or not math.isfinite(largest):
-        return largest
-    return largest * math.sqrt(np.sum(np.square(np.divide(X, largest, dtype=np.float64))))
