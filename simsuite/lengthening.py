@@ -141,6 +141,8 @@ def _unlike(old: Problem, new: Problem) -> str | None:
         return _PATHS
     if _end(new) <= _end(old):
         return f"its end, {_at(old, _end(old))}, is not before {_at(new, _end(new))}"
+    if (reason := new.unlike(old)) is not None:
+        return reason
     for mine, its in zip(new.layout.series, old.layout.series, strict=True):
         missing = next((k for k, m in zip(its.steps, (*mine.steps, -1)) if k != m), None)
         if missing is None and any(new.position(k) != old.position(k) for k in its.steps):
@@ -154,7 +156,10 @@ def _unlike(old: Problem, new: Problem) -> str | None:
         return reason
     if _shapes(old.layout) != _shapes(new.layout):
         return "its results have other variables"
-    return new.unlike(old)
+    n = len(old.clock.steps)
+    if (new.clock.steps[:n], new.clock.times[:n]) != (old.clock.steps, old.clock.times):
+        return "how long its steps are was chosen for its end; a time.dt is not"
+    return None
 
 
 def _looks_elsewhere(old: Problem, new: Problem) -> str | None:
