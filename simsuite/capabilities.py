@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from simsuite.core import Backend, Fence, JsonObject, Problem, Snapshot, Stepper
-from simsuite.crossings import Looks
+from simsuite.crossings.looks import Looks
 
 
 @runtime_checkable

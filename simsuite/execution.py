@@ -33,17 +33,17 @@ from simsuite.io.reading import reading
 from simsuite.io.recovery import Condition, mend
 from simsuite.io.results_file import ResultsFile
 from simsuite.io.writer_thread import Writer
-from simsuite.lengthening import complete_lengthening, lengthen
 from simsuite.loop import march
 from simsuite.profiling import NotProfiled
 from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
 from simsuite.run_warnings import Doubts
+from simsuite.running.lengthening import complete_lengthening, lengthen
+from simsuite.running.settling import Settling
+from simsuite.running.watching import KEPT, LookOutput, Watch
 from simsuite.same_run import identity, require_its_checkpoint, require_same_scenario
 from simsuite.scenario import Scenario
-from simsuite.settling import Settling
 from simsuite.stopwatch import Stopwatch
 from simsuite.version import VERSION
-from simsuite.watching import KEPT, LookOutput, Watch
 from simsuite.words import end_in_words, with_prefix
 
 _MUCH = 4e9  # so many bytes may take more than some seconds to read

@@ -187,7 +187,7 @@ def resume(
 
     directory = run_directory(directory).path
     if end is not None:
-        from simsuite.lengthening import to_later_end
+        from simsuite.running.lengthening import to_later_end
 
         if paths is not None:
             raise UsageError("--paths is of Monte Carlo runs, --end of others: give one of them")

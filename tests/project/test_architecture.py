@@ -55,7 +55,6 @@ ALLOWED = {
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
     "capabilities": {"core", "crossings"},
-    "lengthening": BASE | {"assembly", "capabilities", "io", "same_run", "scenario", "words"},
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
@@ -63,6 +62,8 @@ ALLOWED = {
     "repairing": BASE | {"inspection", "io"},
     "rng": {"elementary_functions"},
     "routes": BASE | {"backends", "rng"},
+    "running": BASE
+    | {"assembly", "capabilities", "crossings", "io", "progress", "same_run", "scenario", "stopwatch", "words"},
     "scenario": {"errors", "expressions", "words"},
     "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "version", "words"},
     "execution": BASE
@@ -73,15 +74,13 @@ ALLOWED = {
         "run_warnings",
         "same_run",
         "io",
-        "lengthening",
         "loop",
         "profiling",
         "progress",
+        "running",
         "scenario",
-        "settling",
         "stopwatch",
         "version",
-        "watching",
     }
     | {"words"},
     "inspection": BASE | {"io", "progress"},
@@ -92,7 +91,6 @@ ALLOWED = {
     "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
     "parallel_for": set(),
     "sobol": {"elementary_functions", "libraries", "rng"},
-    "settling": {"core", "progress", "stopwatch"},
     "solvers": BASE
     | {
         "crossings",
@@ -111,7 +109,6 @@ ALLOWED = {
     "templates": set(),
     "verify": BASE | {"assembly", "backends", "capabilities", "expressions", "scenario", "solvers", "words"},
     "version": set(),
-    "watching": {"capabilities", "core", "crossings", "io"},
 }
 EXPLAINED = re.compile(r"[#.] Any: \w")
 LIBRARIES = {  # and which parts may import these

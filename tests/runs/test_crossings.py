@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from simsuite.crossings import MOST, ROUGH, SMOOTH, STEPWISE, Condition, Course, Looks, spread, totals
+from simsuite.crossings.course import Course, totals
+from simsuite.crossings.looks import MOST, ROUGH, SMOOTH, STEPWISE, Condition, Looks, spread
 
 
 def course_of(times, values, level, points=SMOOTH, direction="any", breaks=()) -> Course:
@@ -122,7 +123,7 @@ def test_more_passages_than_are_kept_are_counted() -> None:
     course = course_of(times, (-1.0) ** times, 0.0)
     assert (course.count, len(course.times)) == (399, MOST)
     looks = Looks((course.condition,), None, frozenset(), SMOOTH, "time")
-    found = totals(looks, [course])
+    found = totals([course])
     assert {v.name for v in looks.variables} == {"event", *found}
     assert found["event_count"] == [399]
     np.testing.assert_allclose(found["event_time"][0, 1:], 1.5 + np.arange(MOST - 1), rtol=1e-14)

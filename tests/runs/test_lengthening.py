@@ -12,10 +12,10 @@ import pytest
 from running import assert_same_bits, call, contents, finish, start, wait_for_step
 
 import simsuite
-from simsuite import lengthening
 from simsuite.core import Backend
 from simsuite.errors import UsageError
 from simsuite.io.checkpoint import read_checkpoint
+from simsuite.running import lengthening
 
 HEAT: dict[str, Any] = {
     "solver": "heat",
@@ -122,7 +122,7 @@ def test_one_that_ends_amid_the_lengthening_is_as_good_as_before_or_done(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(f"simsuite.lengthening.{at}", fail)
+        patched.setattr(f"simsuite.running.lengthening.{at}", fail)
         with pytest.raises(KeyboardInterrupt):
             simsuite.run(HEAT, set=TWICE["heat"], device="cpu", directory=tmp_path / "run", extend=True)
     if at in ("write_checkpoint", "copy_rows"):

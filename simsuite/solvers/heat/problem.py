@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Snapshot, Stepper
-from simsuite.crossings import Looks
+from simsuite.crossings.looks import Looks
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.heat.source import SURFACE

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Series, Snapshot, Stepper, Variable
-from simsuite.crossings import Looks
+from simsuite.crossings.looks import Looks
 from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.linear.analysis import AnalysisKeys

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from simsuite.core import Image, Layout, Series, Variable
-from simsuite.crossings import Looks
+from simsuite.crossings.looks import Looks
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.heat.source import SURFACE
 from simsuite.solvers.heat.grid.sampling import cell_centres

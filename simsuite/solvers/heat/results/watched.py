@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import JsonObject
-from simsuite.crossings import SMOOTH, Condition, Looks, spread
+from simsuite.crossings.looks import SMOOTH, Condition, Looks, spread
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.plan import Plan

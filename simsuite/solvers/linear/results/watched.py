@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simsuite.core import JsonObject
-from simsuite.crossings import ROUGH, SMOOTH, STEPWISE, Condition, Looks, spread
+from simsuite.crossings.looks import ROUGH, SMOOTH, STEPWISE, Condition, Looks, spread
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.reaching import LOOKS_LINEAR

@@ -11,7 +11,8 @@ import math
 
 from simsuite.capabilities import Watched
 from simsuite.core import HostArray, JsonObject, Problem, Snapshot, Stepper
-from simsuite.crossings import Course, Looks, totals
+from simsuite.crossings.course import Course, totals
+from simsuite.crossings.looks import Looks
 from simsuite.io.writer_thread import Writer
 
 KEPT = "watched"  # the key of a checkpoint's `meta` that has the state of a `Watch`
@@ -82,7 +83,7 @@ class Watch:
 
     def totals(self) -> dict[str, HostArray]:
         """The values of `Looks.variables` at the end of the run."""
-        return totals(self.looks, self._courses) if self.looks is not None and not self._partial else {}
+        return totals(self._courses) if self.looks is not None and not self._partial else {}
 
 
 class LookOutput:
