@@ -83,7 +83,7 @@ def test_probes_of_a_plate_with_a_switched_source_are_those_of_scipy(tmp_path: P
         "source": [{"power": "where(x < 1, 8, 0)*where(t < 1, 1, 0)"}],
         "probe": [{"name": f"p{i}", "x": i + 0.5, "y": 0.5} for i in range(4)],
         "event": [{"of": f"p{i}", "reaches": level} for i, level in ((0, 2.5), (1, 1.2), (3, 0.6))],
-        "time": {"end": 3.0, "tolerance": 1e-7},
+        "time": {"end": 3.0, "tolerance": 1e-6},
         "output": {"frames": 2},
     }
 
@@ -113,11 +113,11 @@ def test_probes_of_a_plate_with_a_switched_source_are_those_of_scipy(tmp_path: P
         peak = max(peak, (start[0], end))
     run = simsuite.run(plate, device="cpu", directory=tmp_path)
     for found, expected in zip(run.results["events"].values(), times):
-        np.testing.assert_allclose(found["times"], expected, atol=2e-5)
+        np.testing.assert_allclose(found["times"], expected, atol=2e-4)
     assert sum(map(len, times)) == 5  # two of the probes rise and fall again
     hottest = run.results["extremes"]["hottest"]
     assert (hottest["time"], hottest["x"], hottest["y"]) == (1.0, 0.5, 0.5)  # when the source is switched off
-    assert abs(hottest["temperature"] - peak[0]) < 1e-5
+    assert abs(hottest["temperature"] - peak[0]) < 1e-4
 
 
 def test_a_run_ends_at_the_look_after_a_level_that_stops_it(tmp_path: Path) -> None:

@@ -92,15 +92,15 @@ def test_a_run_that_was_killed_goes_on_to_a_later_end(tmp_path: Path, capsys: py
     import tomli_w
 
     path, run = tmp_path / "plate.toml", tmp_path / "run"
-    long = HEAT | {"time": {**HEAT["time"], "end": 2.5}, "output": {**HEAT["output"], "checkpoint_every": 3}}
-    path.write_text(tomli_w.dumps(long | {"output": {**long["output"], "samples": 201}}))
+    long = HEAT | {"time": {**HEAT["time"], "end": 1.25}, "output": {**HEAT["output"], "checkpoint_every": 5}}
+    path.write_text(tomli_w.dumps(long | {"output": {**long["output"], "samples": 101}}))
     first = start("run", path, "-o", run, "-q", cwd=tmp_path)
-    assert wait_for_step(first, run, 100)
+    assert wait_for_step(first, run, 60)
     first.kill()
     finish(first)
-    second = ["--set", "time.end=5.0", "--set", "output.samples=401", "--set", "output.looks=2001"]
+    second = ["--set", "time.end=2.5", "--set", "output.samples=201"]
     going = start("run", path, "-o", run, "-q", "--extend", *second, cwd=tmp_path)
-    assert wait_for_step(going, run, 1300)
+    assert wait_for_step(going, run, 620)
     going.kill()
     finish(going)
     rest = call(capsys, "resume", run, "--json")
