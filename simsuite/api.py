@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from simsuite.assembly import default_directory
-from simsuite.core import JsonObject, Problem
+from simsuite.core import JsonObject
 from simsuite.errors import Advice, PackageMissing, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
 from simsuite.notebooks.line import for_notebooks
+from simsuite.progress import Silent
 from simsuite.scenario import Scenario, load_table, settings
 from simsuite.scenario import load as load_scenario
 from simsuite.simulation import Simulation
@@ -106,6 +107,7 @@ def run(
     directory: Path | str | None = None,
     fresh: bool = False,
     max_minutes: float | None = None,
+    extend: bool = False,
 ) -> Run:
     """Run the scenario in the file `path`, or continue its interrupted run, as `simsuite run` does.
 
@@ -113,7 +115,9 @@ def run(
     set: values in place of the file's, by dotted key, ``{"grid.nx": 512, "boundary.left.value": "20 + t"}``.
     device: "auto", "cpu", "cuda", "cuda:1" or "cudasim", in place of `run.device`. directory: for the run's files, in
     place of `output.directory`; a finished run of the same scenario there is not run again. fresh: discard what an
-    earlier run left there. max_minutes: stop with a checkpoint after that long.
+    earlier run left there. max_minutes: stop with a checkpoint after that long. extend: go on with a heat or linear run
+    there, finished or not, to the later end of this scenario; raises UsageError where that would give other bits than a
+    run from its start.
 
     On SIGINT, SIGTERM, SIGHUP and others that end a process a checkpoint is written first; then the signal takes its
     ordinary course, which for Ctrl-C is a KeyboardInterrupt. The same call continues the run. Messages, such as why a
@@ -124,10 +128,13 @@ def run(
     SimsuiteError, the base of them all, for a disk that fails. In each case the last good checkpoint stays.
     """
     with _python_words():
+        if extend and fresh:
+            raise UsageError("extend=True goes on with a run: leave fresh out")
         scenario = _load(path, set, device, directory, True)
         where = default_directory(scenario)
         with Stopping(max_minutes) as stopping:
-            summary = Execution(scenario, RunDirectory(where), for_notebooks(_Logger()), stopping, fresh).run()
+            run = Execution(scenario, RunDirectory(where), for_notebooks(_Logger()), stopping, fresh, longer=extend)
+            summary = run.run()
     if stopping.signal is not None:
         signal.raise_signal(stopping.signal)
     return Run(where, summary)
@@ -382,7 +389,7 @@ def _load(
     return load_scenario(path, settings(values), override_name="set: ")
 
 
-class _Logger:
+class _Logger(Silent):
     """Tells the logger "simsuite" how a run goes."""
 
     def message(self, text: str, advice: Advice | None = None) -> None:
@@ -390,11 +397,3 @@ class _Logger:
 
     def warning(self, text: str) -> None:
         _LOG.warning(text)
-
-    def begin(self, problem: Problem, step: int) -> None: ...
-
-    def progress(self, step: int) -> None: ...
-
-    def expect(self, end: int | None) -> None: ...
-
-    def end(self) -> None: ...

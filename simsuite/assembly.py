@@ -33,6 +33,7 @@ from simsuite.io.reading import reading
 from simsuite.io.size import checkpoint_bytes, results_bytes
 from simsuite.libraries import library_threads
 from simsuite.scenario import Scenario, load
+from simsuite.version import FORMAT_VERSION, VERSION
 from simsuite.words import counted
 
 PROBLEMS = {  # the module and the class of each solver, imported when it is first needed
@@ -223,6 +224,29 @@ def base_of_data(scenario: Scenario, directory: Path) -> dict[str, str]:
     if not any(scenario.file_names()):
         return {}
     return {"scenario_base": os.path.relpath(scenario.base.resolve(), directory.resolve())}
+
+
+def results_attributes(
+    scenario: Scenario, directory: Path, problem: Problem, backend: Backend, chosen: Mapping[str, str], title: str = ""
+) -> dict[str, str | int | float]:
+    """What the results of a run say of it, as attributes. chosen: what its problem and its stepper have. title: of a
+    scenario that has none; "": the name of its file."""
+    model = scenario.model
+    return {
+        "title": model.title or title or scenario.path.stem,
+        "source": f"simsuite {VERSION}",
+        "simsuite_version": VERSION,
+        "format_version": FORMAT_VERSION,
+        "solver": problem.solver,
+        "scenario": scenario.resolved_toml(),
+        **base_of_data(scenario, directory),
+        "input_files": json.dumps(scenario.files()),
+        "device": backend.name,
+        "device_name": backend.device_name,
+        "seed": str(model.run.seed),
+        "decided": json.dumps(problem.decided),
+        **chosen,
+    }
 
 
 def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
-from simsuite.core import Backend, Fence, Problem, Snapshot, Stepper
+from simsuite.core import Backend, Fence, JsonObject, Problem, Snapshot, Stepper
+from simsuite.crossings.looks import Looks
 
 
 @runtime_checkable
@@ -16,6 +17,17 @@ class Extensible(Protocol):
     def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
         """The state from which this problem goes on if the problem `before` ended in the state `end`. The results are
         the same, bit for bit, as if this problem had been run from its start."""
+
+
+@runtime_checkable
+class Lengthening(Protocol):
+    """A problem whose run may begin with that of one with an earlier end."""
+
+    of_whole_run: frozenset[str]  # arrays of a snapshot that depend on where the run ends, but change nothing else
+
+    def unlike(self, shorter: Problem) -> str | None:
+        """Why the run of this problem does not begin with the run of a shorter one of the same scenario, whose frames
+        and samples it has, to the bit; None if it does."""
 
 
 @runtime_checkable
@@ -131,6 +143,22 @@ class Staged(Protocol):
 
     def stage(self, step: int) -> str | None:
         """How far the run is at a step of the clock, in words; None where the step and its time say enough."""
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A problem whose extremes in the course of a run are told, and some of whose numbers may be to reach levels."""
+
+    @property
+    def looks(self) -> Looks | None:
+        """The levels, and when it is looked whether they are reached; None where there are none."""
+
+    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+        """For each of the conditions, the number that it is about just before a look and just after it."""
+
+    def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
+        """By name of each extreme that is told of a whole run: how large it is in this state, of which the largest
+        counts, and what is told of it."""
 
 
 @runtime_checkable

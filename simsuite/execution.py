@@ -18,9 +18,10 @@ from simsuite.assembly import (
     failure_of,
     make_backend,
     make_problem,
+    results_attributes,
     threads_of_libraries,
 )
-from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, taken, threads_for
+from simsuite.capabilities import Adaptive, Advising, Extensible, Lengthening, SelfChecking, Staged, taken, threads_for
 from simsuite.conditions import changed, conditions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
@@ -36,10 +37,13 @@ from simsuite.loop import march
 from simsuite.profiling import NotProfiled
 from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
 from simsuite.run_warnings import Doubts
+from simsuite.running.lengthening import complete_lengthening, lengthen
+from simsuite.running.settling import Settling
+from simsuite.running.watching import KEPT, LookOutput, Watch
 from simsuite.same_run import identity, require_its_checkpoint, require_same_scenario
 from simsuite.scenario import Scenario
 from simsuite.stopwatch import Stopwatch
-from simsuite.version import FORMAT_VERSION, VERSION
+from simsuite.version import VERSION
 from simsuite.words import end_in_words, with_prefix
 
 _MUCH = 4e9  # so many bytes may take more than some seconds to read
@@ -54,7 +58,8 @@ class Execution:
     """One call of `run` or `resume`: the scenario in its directory.
 
     stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
-    the scenario of the finished run in the directory, if this one is to go on from its end. asynchronous: whether steps
+    the scenario of the finished run in the directory, if this one is to go on from its end. longer: whether a run there
+    that differs in an earlier end goes on to this one's. asynchronous: whether steps
     go on while results are written. profiler: watches what the run does.
     """
 
@@ -65,6 +70,7 @@ class Execution:
     fresh: bool = False
     extends: Scenario | None = None
     asynchronous: bool = True
+    longer: bool = False
     profiler: NotProfiled = field(default_factory=NotProfiled)
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
@@ -82,9 +88,13 @@ class Execution:
         device = device_of(self.scenario, self.reporter.message)
         problem = None if self._begun() else make_problem(self.scenario, device)
         with self.directory.locked():
+            complete_lengthening(self.directory)
             state = State.EMPTY if self.fresh else self.directory.state()
             if state is State.UNFINISHED:
                 self._mend()
+            if self.longer and self._begun():
+                self._lost |= not lengthen(self.scenario, self.directory, device, self.reporter.message)
+                state = State.EMPTY if self._lost else self.directory.state()
             if self.extends is None and state is not State.EMPTY:
                 require_same_scenario(self.scenario, self.directory, self._begun())
             if self.extends is None and state is State.FINISHED:
@@ -182,7 +192,11 @@ class Execution:
             Writer(waits=not self.asynchronous) as writer,
         ):
             doubts = Doubts(problem, self._say)
-            outputs = [SeriesOutput(problem, results, writer, series, doubts.look) for series in problem.layout.series]
+            kept = "" if before is None else str(before.meta.get(KEPT, ""))
+            watch = Watch(problem, kept, start.step > 0)
+            examine = _each(doubts.look, watch.row)
+            outputs = [SeriesOutput(problem, results, writer, series, examine) for series in problem.layout.series]
+            looks = LookOutput(watch, writer)
             output = self.scenario.model.output
             checkpoint = CheckpointOutput(
                 self.directory.path,
@@ -197,10 +211,11 @@ class Execution:
                 taken=functools.partial(taken, problem, stepper) if isinstance(stepper, Adaptive) else None,
                 position=functools.partial(position, problem),
                 stage=problem.stage if isinstance(problem, Staged) else lambda step: None,
+                noted=watch.to_keep,
             )
             work = functools.partial(_work, problem, stepper)
-            watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
-            settling = _Settling(problem, self.reporter, live, watch)
+            stopwatch = Stopwatch(backend, stepper.step, problem.clock.end, work)
+            settling = Settling(problem, self.reporter, live, stopwatch)
             outlook = Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.remove_summary()  # it tells where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
@@ -213,23 +228,35 @@ class Execution:
                 writer.check()
                 doubts.tell()
                 outlook.look()
-                watch.stretch(step)
+                stopwatch.stretch(step)
                 self.reporter.progress(step)
                 live.reach()
 
             try:
-                due: list[Output] = [*outputs, settling, checkpoint]
-                reason = march(stepper, problem.clock.end, due, backend, self.stopped, progress, lambda: settling.over)
-                watch.stop(stepper.step)
+                due: list[Output] = [*outputs, settling, looks, checkpoint]
+                reason = march(
+                    stepper,
+                    problem.clock.end,
+                    due,
+                    backend,
+                    self.stopped,
+                    progress,
+                    lambda: settling.over or looks.over,
+                )
+                stopwatch.stop(stepper.step)
                 self.profiler.over()
-                if reason is not None or isinstance(problem, Extensible):
+                ended = stepper.step == problem.clock.end and isinstance(problem, Lengthening)
+                if reason is not None or isinstance(problem, Extensible) or (ended and checkpoint.is_old):
                     checkpoint.emit(stepper)
+                if looks.over:
+                    for output in outputs:
+                        output.end(stepper)
                 writer.drain()
                 doubts.tell()
                 with stepper.observe(problem.layout.series[0].dim) as observed:
-                    found = problem.results(observed)
+                    found = {**problem.results(observed), **watch.results()}
                     if reason is None:
-                        results.write_totals(problem.totals(observed))
+                        results.write_totals({**problem.totals(observed), **watch.totals()})
             except Exception as error:
                 with contextlib.suppress(Exception):
                     writer.close()
@@ -245,7 +272,7 @@ class Execution:
                 self.reporter.end()
             results.set_status("complete" if reason is None else "stopped")
             results.flush_to_disk()
-            seconds = {"wall_seconds": time.monotonic() - began, "compile_seconds": watch.started - began}
+            seconds = {"wall_seconds": time.monotonic() - began, "compile_seconds": stopwatch.started - began}
             summary = {
                 "status": "complete" if reason is None else "stopped",
                 **({} if reason is None else {"stopped_by": reason, "percent": 100.0 * live.share}),
@@ -255,11 +282,12 @@ class Execution:
                 "device_name": backend.device_name,
                 "threads": threads_for(problem, backend),
                 **({"resumed": True} if start.step > 0 else {}),
+                **({} if watch.over is None else {"ended_by": watch.over}),
                 **problem.method,
                 **stepper.chosen,
                 **progress_made(problem, stepper, found),
                 **seconds,
-                "rate": watch.rate(),
+                "rate": stopwatch.rate(),
                 "rate_unit": problem.rate_unit,
                 "units": units(problem),
                 "results": found,
@@ -326,31 +354,19 @@ class Execution:
             if (size := self.directory.results.stat().st_size) > _MUCH:
                 self.reporter.message(f"looking whether {with_prefix(size, 'B')} of results are as they were written")
             return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results)
-        model = self.scenario.model
-        attributes: dict[str, str | int | float] = {
-            "title": model.title or self._title(),
-            "source": f"simsuite {VERSION}",
-            "simsuite_version": VERSION,
-            "format_version": FORMAT_VERSION,
-            "solver": problem.solver,
-            "scenario": self.scenario.resolved_toml(),
-            **base_of_data(self.scenario, self.directory.path),
-            "input_files": json.dumps(self.scenario.files()),
-            "device": backend.name,
-            "device_name": backend.device_name,
-            "seed": str(model.run.seed),
-            "decided": json.dumps(problem.decided),
-            **problem.method,
-            **stepper.chosen,
-        }
-        return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
+        chosen = {**problem.method, **stepper.chosen}
+        attributes = results_attributes(
+            self.scenario, self.directory.path, problem, backend, chosen, self._earlier_title()
+        )
+        compression = self.scenario.model.output.compression
+        return ResultsFile.create(self.directory.results, problem.layout, attributes, compression)
 
-    def _title(self) -> str:
-        """The title of a run whose scenario has none: that of the run that is extended, or its file's name."""
-        if self.extends is not None and self.directory.results.exists():
-            with reading(self.directory.results) as file:
-                return str(file.attrs["title"])
-        return self.scenario.path.stem
+    def _earlier_title(self) -> str:
+        """The title of the run whose paths are added to; "" where there is none."""
+        if self.extends is None or not self.directory.results.exists():
+            return ""
+        with reading(self.directory.results) as file:
+            return str(file.attrs["title"])
 
     def _log(self, line: str) -> None:
         self.directory.append_log(line)
@@ -361,24 +377,11 @@ def _work(problem: Problem, stepper: Stepper, step: int) -> float:
     return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
 
 
-class _Settling:
-    """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
+def _each(*looks: Callable[[Snapshot], None]) -> Callable[[Snapshot], None]:
+    """A function that has each of these look at a row of results."""
 
-    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch) -> None:
-        self._problem, self._reporter, self._live, self._watch = problem, reporter, live, watch
-        self.over = False
+    def look(observed: Snapshot) -> None:
+        for each in looks:
+            each(observed)
 
-    def next_step(self, step: int) -> int | None:
-        return self._problem.next_look(step)
-
-    def due(self, step: int) -> bool:
-        return self.next_step(step) == step
-
-    def emit(self, stepper: Stepper) -> None:
-        step = stepper.step
-        end = self._problem.settle(stepper)
-        if stepper.step != step:  # steps were left out, which do not count as work
-            self._watch.stop(step)
-        self._reporter.expect(end)
-        self._live.expect(end)
-        self.over = end <= stepper.step
+    return look

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from simsuite.cli.numbers import FEW, MANY, tree
+from simsuite.cli.numbers import FEW, MANY, row, tree
 from simsuite.words import printable
 
 _OF_SECONDS = {  # units of numbers of a system in continuous time; others have no unit, or that of the state
@@ -40,7 +40,12 @@ _NOTES = {
 def linear_lines(results: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     """Lines of text with the results of a linear system. verbose: with matrices and longer lists."""
     notes = _NOTES | _norm_notes(results) | _units(results)
-    yield from tree(results, "  ", notes, MANY if verbose else FEW)
+    rest = {key: value for key, value in results.items() if key not in ("extremes", "events")}
+    yield from tree(rest, "  ", notes, MANY if verbose else FEW)
+    for name, told in results.get("extremes", {}).items():
+        member = name.partition(".")[0] if "." in name else ""  # of several that are one run
+        note = f"(the largest entry of all frames: {printable(told['component'])} of sample {told['sample']}, "
+        yield row(f"largest {member}".rstrip(), told["value"], f"{note}t = {told['time']:.6g} s)", "  ")
     if verbose and not {"state", "state_real"} & results.keys():
         yield f"  {'state':<20} more than {MANY} numbers: the last frame in results.h5"
 

@@ -20,6 +20,20 @@ def row(name: str, value: Any, note: str = "", indent: str = "    ") -> str:
     return f"{indent}{name:<{max(1, 22 - len(indent))}} {text:<18} {note}".rstrip()
 
 
+def reached(found: Mapping[str, Mapping[str, Any]], ended_by: str | None) -> Iterator[str]:
+    """A line for each number that was to reach a level. ended_by: the name of the one that ended the run."""
+    for name, told in found.items():
+        if told["first"] is None:
+            seen = f"{told['min']:.6g} to {told['max']:.6g}" if "max" in told else "not looked at"
+            yield row(name, "not reached", f"{told['of']} was {seen}")
+            continue
+        error, more = told["time_errors"][0], told["count"] - 1
+        notes = [f"by interpolation within {error:.1g}" if error else "at a step"]
+        notes += [f"{more} more, to {told['times'][-1]:.6g}"] if more else []
+        notes += ["where the run ended"] if name == ended_by else []
+        yield row(name, told["first"], ", ".join(notes))
+
+
 def tree(
     values: Mapping[str, Any], indent: str, notes: Mapping[str, str] | None = None, most: int = FEW, table: str = ""
 ) -> Iterator[str]:

@@ -116,6 +116,10 @@ def run(
             help="Begin, at time 0, with the last good state of another run: with another dt after NaN, or new data.",
         ),
     ] = None,
+    extend: Annotated[
+        bool,
+        typer.Option("--extend", help="heat, linear: go on with the run there to this scenario's later end."),
+    ] = False,
     profile: Annotated[
         bool,
         typer.Option("--profile", help="Write timeline.json and timeline.png: what computes, copies and writes when."),
@@ -127,6 +131,8 @@ def run(
     """Run a scenario, or continue its interrupted run."""
     from simsuite.assembly import default_directory
 
+    if extend and (fresh or from_checkpoint is not None):
+        raise UsageError("--extend goes on with a run: give neither --fresh nor --from-checkpoint")
     loaded = load_scenario(scenario, set, output, device, threads)
     if from_checkpoint is not None:
         begin = _beginning_with(run_directory(from_checkpoint).path, loaded, fresh)
@@ -141,6 +147,7 @@ def run(
         verbose=verbose,
         asynchronous=asynchronous,
         profile=profile,
+        longer=extend,
     )
 
 
@@ -169,6 +176,10 @@ def resume(
         int | None,
         typer.Option("--paths", metavar="N", help="Monte Carlo: extend the finished run to so many paths in all."),
     ] = None,
+    end: Annotated[
+        float | None,
+        typer.Option("--end", metavar="T", min=0.0, help="heat, linear: go on to this later end, s."),
+    ] = None,
     threads: Threads = None,
     max_minutes: MaxMinutes = None,
     asynchronous: Asynchronous = Switch.ON,
@@ -180,7 +191,14 @@ def resume(
     from simsuite.assembly import extension_of_run, scenario_of_run, target_reached
 
     directory = run_directory(directory).path
-    if paths is None:
+    if end is not None:
+        from simsuite.running.lengthening import to_later_end
+
+        if paths is not None:
+            raise UsageError("--paths is of Monte Carlo runs, --end of others: give one of them")
+        scenario = to_later_end(directory, end, _with_threads(threads))
+        execute(scenario, directory, False, max_minutes, as_json, quiet, None, verbose, asynchronous, longer=True)
+    elif paths is None:
         execute(
             scenario_of_run(directory, _with_threads(threads)),
             directory,
@@ -210,6 +228,7 @@ def execute(
     verbose: bool = False,
     asynchronous: Switch = Switch.ON,
     profile: bool = False,
+    longer: bool = False,
 ) -> None:
     from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
@@ -218,7 +237,7 @@ def execute(
     with Stopping(max_minutes, last=True) as stopping:
         at_once = asynchronous is Switch.ON
         files = RunDirectory(directory)
-        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, **watched)
+        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, longer, **watched)
         summary = run.run()
         if watched:
             tell_profile(watched["profiler"], directory, summary)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simsuite.cli.console import show
 from simsuite.cli.gbm import gbm_sections
 from simsuite.cli.linear import linear_lines
-from simsuite.cli.numbers import number
+from simsuite.cli.numbers import number, reached
 from simsuite.cli.numbers import row as _row
 from simsuite.words import counted, duration, measured, methods_taken, steps_in_words, with_prefix
 
@@ -148,9 +148,15 @@ def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
         rows.append(
             _row("range", " to ".join(map(number, results["range"])), "the lowest and the highest of all steps")
         )
+    rows += [
+        _row(name, told["temperature"], _place(told if "x" in told else None, told["time"]))
+        for name, told in results.get("extremes", {}).items()
+        if told["time"] != summary["time"]
+    ]
     yield f"temperature, {degrees}", rows
     if results["probes"]:
         yield f"probes, {degrees}", [_row(name, value) for name, value in results["probes"].items()]
+    yield from _reached(summary)
     yield from _energy(summary, results["energy"], unit_of(units, "energy_stored"))
     if "error" in results:
         of = {"l1": "mean", "l2": "root mean square", "linf": "largest", "relative_l2": "l2 over that of the reference"}
@@ -159,8 +165,15 @@ def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     yield "", list(_heat_quality(results, summary, verbose))
 
 
-def _place(at: Mapping[str, float] | None) -> str:
-    return "" if at is None else f"at x = {at['x']:.6g} m, y = {at['y']:.6g} m"
+def _place(at: Mapping[str, float] | None, time: float | None = None) -> str:
+    when = [] if time is None else [f"t = {time:.6g} s"]
+    where = [] if at is None else [f"x = {at['x']:.6g} m", f"y = {at['y']:.6g} m"]
+    return f"at {', '.join(where + when)}" if where + when else ""
+
+
+def _reached(summary: Mapping[str, Any]) -> Iterator[Section]:
+    if "events" in summary["results"]:
+        yield "events, s", list(reached(summary["results"]["events"], summary.get("ended_by")))
 
 
 def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) -> Iterator[Section]:
@@ -259,6 +272,7 @@ def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
 
 
 def _linear(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
+    yield from _reached(summary)
     yield "", list(linear_lines(summary["results"], verbose))
 
 

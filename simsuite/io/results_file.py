@@ -40,7 +40,7 @@ from simsuite.io.superblock import clear_flags
 # bytes of chunks that HDF5 keeps for each array: the one that is being filled. Its default, 8 MiB, would keep all rows
 # of small arrays, so that the memory of a run grew with its frames.
 _CHUNK_CACHE = 2 * SMALL_CHUNK
-_RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
+RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
 
 
 class ResultsFile:
@@ -88,7 +88,7 @@ class ResultsFile:
         with explained(path):
             file = h5py.File(fresh, "w", libver=LIBVER, rdcc_nbytes=_CHUNK_CACHE, track_order=True)
             try:
-                build(file, layout, {**attributes, _RUN_ID: uuid.uuid4().hex}, compression)
+                build(file, layout, {**attributes, RUN_ID: uuid.uuid4().hex}, compression)
                 file.swmr_mode = True
                 results = cls(fresh, file, layout)
             except BaseException:
@@ -217,7 +217,7 @@ class ResultsFile:
                 for column in (*columns.values(), self._coordinates[dim]):
                     rows += chunk_places(column.dataset, column.axis, self._rows[dim])
                 rows += chunk_places(self._digests[dim].dataset, 0, self._rows[dim])
-            return MetadataCopy.of(self._fd, str(self._file.attrs[_RUN_ID]), np.array(rows, np.int64).reshape(-1, 2))
+            return MetadataCopy.of(self._fd, str(self._file.attrs[RUN_ID]), np.array(rows, np.int64).reshape(-1, 2))
 
     def close(self) -> None:
         """Close the file and return when it is on the disk; closing it again does nothing."""

@@ -25,7 +25,18 @@ ALLOWED = {
     "__init__": {"api", "errors", "simulation", "version"},
     "__main__": {"cli"},
     "api": BASE
-    | {"assembly", "execution", "exporting", "io", "notebooks", "scenario", "simulation", "stopping", "sweeps"},
+    | {
+        "assembly",
+        "execution",
+        "exporting",
+        "io",
+        "notebooks",
+        "progress",
+        "scenario",
+        "simulation",
+        "stopping",
+        "sweeps",
+    },
     "backends": BASE | {"words"},
     "bench": BASE
     | {
@@ -46,6 +57,7 @@ ALLOWED = {
     "conditions": {"core", "version"},
     "continuation": BASE | {"assembly", "io", "scenario", "words"},
     "core": set(),
+    "crossings": {"core"},
     "run_warnings": {"capabilities", "core", "io"},
     "elementary_functions": set(),
     "errors": set(),
@@ -53,7 +65,7 @@ ALLOWED = {
     "expressions": set(),
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
-    "capabilities": {"core"},
+    "capabilities": {"core", "crossings"},
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
@@ -61,8 +73,10 @@ ALLOWED = {
     "repairing": BASE | {"inspection", "io"},
     "rng": {"elementary_functions"},
     "routes": BASE | {"backends", "rng"},
+    "running": BASE
+    | {"assembly", "capabilities", "crossings", "io", "progress", "same_run", "scenario", "stopwatch", "words"},
     "scenario": {"errors", "expressions", "words"},
-    "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},
+    "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "version", "words"},
     "execution": BASE
     | {
         "assembly",
@@ -74,6 +88,7 @@ ALLOWED = {
         "loop",
         "profiling",
         "progress",
+        "running",
         "scenario",
         "stopwatch",
         "version",
@@ -88,7 +103,17 @@ ALLOWED = {
     "parallel_for": set(),
     "sobol": {"elementary_functions", "libraries", "rng"},
     "solvers": BASE
-    | {"elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
+    | {
+        "crossings",
+        "elementary_functions",
+        "expressions",
+        "libraries",
+        "parallel_for",
+        "rng",
+        "scenario",
+        "sobol",
+        "words",
+    },
     "stopping": set(),
     "sweeps": BASE
     | {

@@ -33,6 +33,11 @@ class GbmRun(AnyRun):
 
 
 class GbmScenario(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        "event": "every path has times of its own: an [[option]] of style barrier, or an expression in min and max, "
+        "says what is paid where a price reaches a level"
+    }
+
     solver: Literal["gbm"] = Field(description="the equation: dS/S = (r - q) dt + σ dW for every asset")
     title: Title = Field("", description="what is simulated, in words")
     constants: Constants
@@ -173,6 +178,9 @@ class GbmScenario(Section):
         found = []
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "paths have frames only", "use frames", on_key=True))
+        if self.output.looks is not None:
+            message = "there are no events of random paths to look for"
+            found.append(Mistake(("output", "looks"), message, "leave it out", on_key=True))
         end, steps = self.time.end, self.time.steps
         found += frame_mistakes(self.output, steps, end / steps, end, "year")
         if self.output.store_paths is not None and self.output.store_paths > self.paths.count:

@@ -126,6 +126,10 @@ class LinearSystem:
         large = self.sparse and self.A.shape[0] > FILLED
         return f"powers of a sparse matrix of more than {FILLED} rows are not filled up" if large else None
 
+    def stops(self, frames: tuple[int, ...]) -> tuple[int, ...]:
+        """The steps at which powers of A compute the state: those of frames, and those at which inputs change."""
+        return frames if self.held is None else tuple(sorted({*frames, *self.held.steps.tolist()}))
+
     def direct(self, step: int) -> np.ndarray:
         """D u (q,) at the beginning of a step, or at the end of the last one. Only of systems with a D."""
         assert self.D is not None

@@ -12,14 +12,15 @@ import contextlib
 import dataclasses
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper, Variable
+from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Snapshot, Stepper, Variable
+from simsuite.crossings.looks import Looks
 from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.checks.overflow import find_overflow
@@ -47,6 +48,7 @@ class JoinedProblem:
     solver = "linear"
     adaptive = False
     unbounded: ClassVar[frozenset[str]] = frozenset()
+    looks: ClassVar[Looks | None] = None  # those with events run alone
 
     @classmethod
     def from_scenario(
@@ -150,6 +152,14 @@ class JoinedProblem:
             if each.fault(part) is None:
                 found[place] = each.results(part)
         return {"members": found}
+
+    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+        return ()
+
+    def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
+        """See `Watched`: the extremes of each member, with its place before their names."""
+        each = zip(self.members.items(), self._each(observed))
+        return {f"{place}.{name}": peak for (place, of), (_, part) in each for name, peak in of.peaks(part).items()}
 
     def fault(self, observed: Snapshot) -> str | None:
         """Where the first NaN or Inf of the first member is, if all of them have some: the others go on without one
