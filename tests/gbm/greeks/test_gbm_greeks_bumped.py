@@ -17,7 +17,7 @@ from simsuite.backends.program import compile_program
 from simsuite.solvers.gbm import closed_forms as exact
 from simsuite.solvers.gbm.add_paths import with_added_paths
 from simsuite.solvers.gbm.paths.joint_launches import JointStatement
-from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_program, rows_together
 
 GREEKS = ("delta", "gamma", "vega", "rho", "theta")
 DATES = [i / 12 for i in range(1, 13)]
@@ -411,4 +411,4 @@ def test_programs_for_gpus_compile():
     p = mixed()
     statement = JointStatement(p.scenario, p.dynamics, p.joint.payoffs, p.frame_steps, p.batch, p.joint)
     for rows in rows_together(statement):
-        assert compile_program(PAYOFFS, payoffs_macros(statement, rows), "sm_90")
+        assert compile_program(PAYOFFS, payoffs_program(statement, rows)[0], "sm_90")
