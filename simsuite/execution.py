@@ -21,12 +21,13 @@ from simsuite.assembly import (
     threads_of_libraries,
 )
 from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, taken, threads_for
-from simsuite.conditions import changed, conditions
+from simsuite.conditions import changed, conditions, versions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
 from simsuite.io.checkpoint import Checkpoint, read_about, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
+from simsuite.io.layout import as_text
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.reading import reading
 from simsuite.io.recovery import Condition, mend
@@ -35,11 +36,13 @@ from simsuite.io.writer_thread import Writer
 from simsuite.loop import march
 from simsuite.profiling import NotProfiled
 from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
-from simsuite.run_warnings import Doubts
+from simsuite.provenance import HISTORY_BYTES, Origin, appended, looking
 from simsuite.same_run import identity, require_its_checkpoint, require_same_scenario
 from simsuite.scenario import Scenario
-from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
+from simsuite.watching.doubts import Doubts
+from simsuite.watching.settling import Settling
+from simsuite.watching.stopwatch import Stopwatch
 from simsuite.words import end_in_words, with_prefix
 
 _MUCH = 4e9  # so many bytes may take more than some seconds to read
@@ -56,6 +59,7 @@ class Execution:
     stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
     the scenario of the finished run in the directory, if this one is to go on from its end. asynchronous: whether steps
     go on while results are written. profiler: watches what the run does.
+    origin: waits for what is told of the origin of the files; by default it is looked for while the run begins.
     """
 
     scenario: Scenario
@@ -66,6 +70,7 @@ class Execution:
     extends: Scenario | None = None
     asynchronous: bool = True
     profiler: NotProfiled = field(default_factory=NotProfiled)
+    origin: Callable[[], Origin] | None = None
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
 
@@ -97,10 +102,11 @@ class Execution:
             if problem is None or self._begun():
                 problem = make_problem(self.scenario, device, self._decided())
             self._require_room(problem)
+            origin = self.origin or looking(self.scenario.base)
             try:
                 backend = make_backend(device, problem)
                 with computing(problem, backend):
-                    return self._march(problem, device, backend)
+                    return self._march(problem, device, backend, origin)
             except Exception as error:
                 self.directory.remove_progress()
                 failure = failure_of(device, self.scenario, error)
@@ -156,7 +162,7 @@ class Execution:
             message = f"the results of this run take {with_prefix(need, 'B')}, but {with_prefix(free, 'B')} are free"
             raise UsageError(f"{message} in {self.directory.path}\n  = help: ", _LESS)
 
-    def _march(self, problem: Problem, device: Device, backend: Backend) -> dict[str, Any]:
+    def _march(self, problem: Problem, device: Device, backend: Backend, known: Callable[[], Origin]) -> dict[str, Any]:
         began = time.monotonic()
         if not self._begun():
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
@@ -177,8 +183,12 @@ class Execution:
         if "kernel_note" in stepper.chosen:
             self.reporter.message(stepper.chosen["kernel_note"])
             self._log(stepper.chosen["kernel_note"])
+        origin = known()
+        made = origin.attributes(self.scenario.overrides, versions(backend))
+        begun = "begun" if start.step == 0 else f"continued from step {start.step}"
+        self._log(origin.words(begun))
         with (
-            self._open_results(problem, backend, stepper, before) as results,
+            self._open_results(problem, backend, stepper, before, made, origin.line(begun)) as results,
             Writer(waits=not self.asynchronous) as writer,
         ):
             doubts = Doubts(problem, self._say)
@@ -190,7 +200,7 @@ class Execution:
                 writer,
                 output.checkpoint_minutes,
                 output.checkpoint_every,
-                {**self._about(problem, backend), **identity(self.scenario)},
+                {**self._about(problem, backend), **identity(self.scenario), **made},
                 start=start.step,
                 moment=lambda step: moment(problem, step),
                 unbounded=problem.unbounded,
@@ -200,7 +210,7 @@ class Execution:
             )
             work = functools.partial(_work, problem, stepper)
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
-            settling = _Settling(problem, self.reporter, live, watch)
+            settling = Settling(problem, self.reporter, live, watch)
             outlook = Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.remove_summary()  # it tells where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
@@ -320,12 +330,20 @@ class Execution:
         return {"solver": problem.solver, **conditions(backend), **base}
 
     def _open_results(
-        self, problem: Problem, backend: Backend, stepper: Stepper, before: Checkpoint | None
+        self,
+        problem: Problem,
+        backend: Backend,
+        stepper: Stepper,
+        before: Checkpoint | None,
+        made: Mapping[str, str],
+        line: str,
     ) -> ResultsFile:
+        """The results that are gone on with after the checkpoint `before`, or new ones. made: attributes on their
+        origin. line: of their history."""
         if before is not None and before.results is not None:
             if (size := self.directory.results.stat().st_size) > _MUCH:
                 self.reporter.message(f"looking whether {with_prefix(size, 'B')} of results are as they were written")
-            return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results)
+            return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results, line)
         model = self.scenario.model
         attributes: dict[str, str | int | float] = {
             "title": model.title or self._title(),
@@ -342,8 +360,18 @@ class Execution:
             "decided": json.dumps(problem.decided),
             **problem.method,
             **stepper.chosen,
+            **made,
         }
-        return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
+        history = appended(self._history() if self.extends is not None else "", line, HISTORY_BYTES)
+        compression = model.output.compression
+        return ResultsFile.create(self.directory.results, problem.layout, attributes, compression, history)
+
+    def _history(self) -> str:
+        """The history of the run that is extended."""
+        if not self.directory.results.exists():
+            return ""
+        with reading(self.directory.results) as file:
+            return as_text(file.attrs.get("history", ""))
 
     def _title(self) -> str:
         """The title of a run whose scenario has none: that of the run that is extended, or its file's name."""
@@ -359,26 +387,3 @@ class Execution:
 def _work(problem: Problem, stepper: Stepper, step: int) -> float:
     """The work done up to the stepper's present step, in the problem's unit."""
     return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
-
-
-class _Settling:
-    """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
-
-    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch) -> None:
-        self._problem, self._reporter, self._live, self._watch = problem, reporter, live, watch
-        self.over = False
-
-    def next_step(self, step: int) -> int | None:
-        return self._problem.next_look(step)
-
-    def due(self, step: int) -> bool:
-        return self.next_step(step) == step
-
-    def emit(self, stepper: Stepper) -> None:
-        step = stepper.step
-        end = self._problem.settle(stepper)
-        if stepper.step != step:  # steps were left out, which do not count as work
-            self._watch.stop(step)
-        self._reporter.expect(end)
-        self._live.expect(end)
-        self.over = end <= stepper.step

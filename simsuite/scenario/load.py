@@ -91,6 +91,11 @@ class Scenario:
         name: str = self.model.solver
         return name
 
+    @property
+    def overrides(self) -> list[str]:
+        """What is set on top of the file, as "key=value"."""
+        return [override.text for override, _ in self.document.overrides]
+
     def resolved_toml(self) -> str:
         """The scenario with all defaults and overrides, as a file that loads back to an equal model."""
         return tomli_w.dumps(self._resolved())

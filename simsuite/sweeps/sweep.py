@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from simsuite.assembly import device_of, make_problem
 from simsuite.backends.threads import threads_available
 from simsuite.core import Problem
 from simsuite.errors import Advice, UsageError
+from simsuite.provenance import Origin, origin_of
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.sweeps.directory import Ended, SweepDirectory
 from simsuite.sweeps.plan import Plan
@@ -53,6 +55,11 @@ class Sweep:
     part: tuple[int, int] | None = None
     solver: str = field(default="", init=False)
     ended: dict[int, Ended] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def origin(self) -> Origin:
+        """Of the files of this call."""
+        return origin_of(Path() if isinstance(self.scenario, Mapping) else self.scenario.parent)
 
     def member(self, number: int) -> Scenario:
         """The scenario of a member. Raises ScenarioError."""
@@ -170,6 +177,7 @@ class Sweep:
             "parent": os.getpid(),
             "overrides": list(self.overrides),
             "base": str(base.resolve()),
+            "origin": self.origin.told(),
         }
 
         def asked(i: int) -> Mapping[str, object]:
@@ -212,7 +220,9 @@ class Sweep:
     def write(self, files: SweepDirectory, first: Scenario) -> None:
         """Write sweep.h5, with the members that have ended."""
         made = {"title": first.model.title, "solver": first.solver, "source": f"simsuite {VERSION}"}
-        write_results(files.results, self.plan, self.ended, made | {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
+        made |= {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **self.origin.attributes(self.overrides, {})}
+        line = self.origin.line(f"{len(self.ended)} of {len(self.plan.members)} members")
+        write_results(files.results, self.plan, self.ended, made, line)
 
 
 def _book(scenario: Scenario) -> dict[str, str]:

@@ -8,6 +8,7 @@ compiled then, and serve the others.
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory, without_nan
 from simsuite.progress import Silent
+from simsuite.provenance import Origin
 from simsuite.scenario import Scenario, load, settings
 from simsuite.scenario.spans import key_name
 from simsuite.stopping import Stopping
@@ -96,7 +98,7 @@ def _together(
         joined = type(each[0].model).join([scenario.model for scenario in each])
         if joined is None:
             return None
-        summary = _run(replace(each[0], model=joined), directory, stopping, steps)
+        summary = _run(replace(each[0], model=joined), directory, shared, stopping, steps)
     except (SimsuiteError, MemoryError):
         return None
     if summary is None:
@@ -119,7 +121,9 @@ def _scenario(asked: dict[str, Any], shared: dict[str, Any], directory: Path) ->
     return load(Path(shared["scenario"]), [*shared["overrides"], *values], Path(shared["base"]))
 
 
-def _run(scenario: Scenario, directory: Path, stopping: Stopping, steps: _Steps) -> dict[str, Any] | None:
+def _run(
+    scenario: Scenario, directory: Path, shared: dict[str, Any], stopping: Stopping, steps: _Steps
+) -> dict[str, Any] | None:
     """The summary of a run; None if it is to stop before it can begin. It waits while a sweep that was killed a moment
     ago, or one that has the same members, works there."""
     while True:
@@ -128,7 +132,9 @@ def _run(scenario: Scenario, directory: Path, stopping: Stopping, steps: _Steps)
                 return None
             time.sleep(_PAUSE)
         try:
-            summary: dict[str, Any] = without_nan(Execution(scenario, RunDirectory(directory), steps, stopping).run())
+            origin = functools.partial(Origin.of_other, shared["origin"])
+            run = Execution(scenario, RunDirectory(directory), steps, stopping, origin=origin)
+            summary: dict[str, Any] = without_nan(run.run())
             return summary
         except UsageError:
             if not RunDirectory(directory).in_use:
@@ -142,7 +148,7 @@ def _answer(asked: dict[str, Any], shared: dict[str, Any], stopping: Stopping, s
     try:
         directory = Path(asked["directory"])
         scenario = _scenario(asked, shared, directory)
-        summary = None if stopping.signal is not None else _run(scenario, directory, stopping, steps)
+        summary = None if stopping.signal is not None else _run(scenario, directory, shared, stopping, steps)
         if summary is None:
             return answer | {"status": "stopped", "seconds": 0.0}
         answer |= {"status": summary["status"], "summary": summary}

@@ -1,0 +1,30 @@
+"""The question whether a run is over before its end, asked where its problem wants to be asked."""
+
+from __future__ import annotations
+
+from simsuite.core import Problem, Stepper
+from simsuite.progress import LiveProgress, Reporter
+from simsuite.watching.stopwatch import Stopwatch
+
+
+class Settling:
+    """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
+
+    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch) -> None:
+        self._problem, self._reporter, self._live, self._watch = problem, reporter, live, watch
+        self.over = False
+
+    def next_step(self, step: int) -> int | None:
+        return self._problem.next_look(step)
+
+    def due(self, step: int) -> bool:
+        return self.next_step(step) == step
+
+    def emit(self, stepper: Stepper) -> None:
+        step = stepper.step
+        end = self._problem.settle(stepper)
+        if stepper.step != step:  # steps were left out, which do not count as work
+            self._watch.stop(step)
+        self._reporter.expect(end)
+        self._live.expect(end)
+        self.over = end <= stepper.step
