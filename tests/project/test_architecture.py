@@ -55,12 +55,12 @@ ALLOWED = {
     "capabilities": {"core"},
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
-    "pictures": BASE | {"comparison", "io", "scenario", "solvers", "sweeps", "words"},
+    "pictures": BASE | {"comparison", "io", "plugins", "scenario", "solvers", "sweeps", "words"},
     "repairing": BASE | {"inspection", "io"},
     "rng": {"elementary_functions"},
     "routes": BASE | {"backends", "rng"},
-    "scenario": {"errors", "expressions", "words"},
-    "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},
+    "scenario": {"errors", "expressions", "plugins", "words"},
+    "assembly": BASE | {"backends", "capabilities", "io", "libraries", "plugins", "scenario", "words"},
     "execution": BASE
     | {
         "assembly",
@@ -85,6 +85,7 @@ ALLOWED = {
     "words": set(),
     "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
     "parallel_for": set(),
+    "plugins": {"errors"},
     "sobol": {"elementary_functions", "libraries", "rng"},
     "solvers": BASE
     | {"elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},

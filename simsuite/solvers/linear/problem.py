@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -17,6 +17,7 @@ from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Step
 from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.linear.analysis import AnalysisKeys
+from simsuite.solvers.equal_steps import EqualSteps
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.checks.advice import warnings_of
 from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help, overflow_message
@@ -51,7 +52,7 @@ _ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}
 
 
 @dataclass(frozen=True)
-class LinearProblem:
+class LinearProblem(EqualSteps):
     """The linear system X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
@@ -74,8 +75,6 @@ class LinearProblem:
     remedies: Sequence[str] = ("look at the eigenvalues in `analysis` of a shorter run", "take fewer steps")
 
     solver = "linear"
-    adaptive = False
-    unbounded: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def from_scenario(
@@ -132,15 +131,6 @@ class LinearProblem:
     @cached_property
     def clock(self) -> Clock:
         return UniformClock.of(self.dt, self.frames)
-
-    def lengths(self, step: int) -> tuple[float, float]:
-        return self.dt, self.dt
-
-    def next_look(self, step: int) -> int | None:
-        return None
-
-    def settle(self, stepper: Stepper) -> int:
-        return self.clock.end
 
     @property
     def method(self) -> Mapping[str, str]:
@@ -212,9 +202,6 @@ class LinearProblem:
         n, m = self.system.start.shape
         rows = n if self.system.C is None else len(self.system.C)
         return (rows // 2 if self.system.is_complex else rows), m
-
-    def position(self, step: int) -> tuple[int, float]:
-        return step, self.clock.time(step)
 
     def initial(self) -> Snapshot:
         X = self.system.start.astype(self.dtype)
