@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +39,11 @@ def commit_of(directory: Path) -> Commit | None:
     no answer in time. Where no folder above has a `.git`, git is not asked."""
     try:
         here = directory.resolve()
-        if not any((folder / ".git").exists() for folder in (here, *here.parents)) or not shutil.which("git"):
+        if not any((folder / ".git").exists() for folder in (here, *here.parents)):
             return None
-        ask = _Git(here, time.monotonic() + _LIMIT)
+        if (git := shutil.which("git")) is None:
+            return None
+        ask = _Git(os.path.abspath(git), here, time.monotonic() + _LIMIT)
         found = ask("rev-parse", "--verify", "--end-of-options", "HEAD").strip()
         if len(found) not in _HASH or not set(found) <= set("0123456789abcdef"):
             return None
@@ -72,8 +75,13 @@ def _filters(ask: _Git) -> list[str]:
 
 @dataclass(frozen=True)
 class _Git:
-    """Git in a directory, up to a point of monotonic time."""
+    """Git in a directory, up to a point of monotonic time.
 
+    program: its absolute path. With that, with files in place of pipes and with `close_fds=False`, `subprocess` starts
+    it by `posix_spawn`, and there is no pipe at all, whose end would be kept open by a process that another thread
+    forks at the same moment (`backends.compile_ahead`)."""
+
+    program: str
     directory: Path
     end: float
 
@@ -81,13 +89,16 @@ class _Git:
         """What a command prints. Raises OSError, SubprocessError or ValueError, also when the time is over."""
         options = [part for each in (*_SETTINGS, *(settings or [])) for part in ("-c", each)]
         environment = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
-        done = subprocess.run(
-            ["git", "-C", str(self.directory), *options, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment | _ENVIRONMENT,
-            timeout=max(self.end - time.monotonic(), 0.01),
-            check=True,
-        )
-        return done.stdout.decode(errors="replace")
+        with tempfile.TemporaryFile() as said:
+            subprocess.run(
+                [self.program, "-C", str(self.directory), *options, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.DEVNULL,
+                env=environment | _ENVIRONMENT,
+                timeout=max(self.end - time.monotonic(), 0.01),
+                check=True,
+                close_fds=False,
+            )
+            said.seek(0)
+            return said.read().decode(errors="replace")

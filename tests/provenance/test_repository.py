@@ -149,6 +149,25 @@ def test_the_commit_is_known_where_changes_take_too_long_to_find(
     assert commit_of(repository) == Commit(head(repository), None)
 
 
+def test_no_pipe_is_left_to_processes_that_other_threads_fork(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`posix_spawn` starts git, without pipes: a process that is forked meanwhile keeps nothing open."""
+    started, spawn = [], os.posix_spawn
+
+    def watched(*arguments: object, **options: object) -> int:
+        started.append(arguments[0])
+        return spawn(*arguments, **options)  # type: ignore[arg-type]
+
+    def pipe() -> tuple[int, int]:
+        raise AssertionError("a pipe was made")
+
+    monkeypatch.setattr(os, "posix_spawn", watched)
+    monkeypatch.setattr(os, "pipe", pipe)
+    assert commit_of(repository) == Commit(head(repository), False)
+    assert started == [shutil.which("git")] * 3
+
+
 def test_without_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(repository))
     assert commit_of(repository) is None
