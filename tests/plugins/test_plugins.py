@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 from pathlib import Path
 
 import pytest
 from plugin_site import WAVE, add, add_wave, on_path
 from running import call
 
+from simsuite.backends import open_backend
 from simsuite.errors import ScenarioError
 from simsuite.plugins import BUILT_IN, BrokenPlugin, is_solver, part_of, solver_named, solver_names
 from simsuite.scenario import load
@@ -106,6 +108,24 @@ def test_two_packages_with_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         pytest.raises(BrokenPlugin, match=r"other-waves 0.1.0 and simsuite-wave|simsuite-wave 0.1.0 and other-waves"),
     ):
         solver_named("wave")
+
+
+def test_kernels_are_compiled_anew_when_another_file_of_the_plug_in_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = tmp_path / "site" / "mine"
+    mine.mkdir(parents=True)
+    (mine / "__init__.py").touch()
+    lines = ("from simsuite.parallel_for import kernel", "from mine.parts import twice", "@kernel", "def f(x):")
+    (mine / "f_cpu.py").write_text("\n".join([*lines, "    return twice(x)\n"]))
+    part = "from simsuite.parallel_for import part\n\n@part\ndef twice(x):\n    return {} * x\n"
+    found = []
+    for factor in (2.0, 3.0, 2.0):
+        (mine / "parts.py").write_text(part.format(factor))
+        os.utime(mine / "parts.py", (factor, factor))
+        with on_path(tmp_path / "site", monkeypatch):
+            found.append(open_backend("cpu").kernels("mine.f").f(1.5))
+    assert found == [3.0, 4.5, 3.0]
 
 
 def test_a_run_whose_plug_in_has_gone(
