@@ -65,6 +65,15 @@ class DeviceProfiler(Protocol):
 
 
 @runtime_checkable
+class Driven(Protocol):
+    """A backend whose device has a driver."""
+
+    @property
+    def driver(self) -> str:
+        """The newest version of CUDA that the driver knows, and its own version where that is known."""
+
+
+@runtime_checkable
 class Profiled(Protocol):
     """A backend whose device has profilers."""
 

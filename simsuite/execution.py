@@ -22,12 +22,13 @@ from simsuite.assembly import (
     threads_of_libraries,
 )
 from simsuite.capabilities import Adaptive, Advising, Extensible, Lengthening, SelfChecking, Staged, taken, threads_for
-from simsuite.conditions import changed, conditions
+from simsuite.conditions import changed, conditions, versions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
 from simsuite.io.checkpoint import Checkpoint, read_about, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
+from simsuite.io.layout import as_text
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.reading import reading
 from simsuite.io.recovery import Condition, mend
@@ -36,13 +37,14 @@ from simsuite.io.writer_thread import Writer
 from simsuite.loop import march
 from simsuite.profiling import NotProfiled
 from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
-from simsuite.run_warnings import Doubts
+from simsuite.provenance import HISTORY_BYTES, Origin, appended, looking
+from simsuite.running.doubts import Doubts
 from simsuite.running.lengthening import complete_lengthening, lengthen
 from simsuite.running.settling import Settling
-from simsuite.running.watching import KEPT, LookOutput, Watch
+from simsuite.running.stopwatch import Stopwatch
+from simsuite.running.watching import KEPT, LookOutput, Watch, each_of
 from simsuite.same_run import identity, require_its_checkpoint, require_same_scenario
 from simsuite.scenario import Scenario
-from simsuite.stopwatch import Stopwatch
 from simsuite.version import VERSION
 from simsuite.words import end_in_words, with_prefix
 
@@ -61,6 +63,7 @@ class Execution:
     the scenario of the finished run in the directory, if this one is to go on from its end. longer: whether a run there
     that differs in an earlier end goes on to this one's. asynchronous: whether steps
     go on while results are written. profiler: watches what the run does.
+    origin: waits for what is told of the origin of the files; by default it is looked for while the run begins.
     """
 
     scenario: Scenario
@@ -72,6 +75,7 @@ class Execution:
     asynchronous: bool = True
     longer: bool = False
     profiler: NotProfiled = field(default_factory=NotProfiled)
+    origin: Callable[[], Origin] | None = None
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
 
@@ -107,10 +111,11 @@ class Execution:
             if problem is None or self._begun():
                 problem = make_problem(self.scenario, device, self._decided())
             self._require_room(problem)
+            origin = self.origin or looking(self.scenario.base)
             try:
                 backend = make_backend(device, problem)
                 with computing(problem, backend):
-                    return self._march(problem, device, backend)
+                    return self._march(problem, device, backend, origin)
             except Exception as error:
                 self.directory.remove_progress()
                 failure = failure_of(device, self.scenario, error)
@@ -166,7 +171,7 @@ class Execution:
             message = f"the results of this run take {with_prefix(need, 'B')}, but {with_prefix(free, 'B')} are free"
             raise UsageError(f"{message} in {self.directory.path}\n  = help: ", _LESS)
 
-    def _march(self, problem: Problem, device: Device, backend: Backend) -> dict[str, Any]:
+    def _march(self, problem: Problem, device: Device, backend: Backend, known: Callable[[], Origin]) -> dict[str, Any]:
         began = time.monotonic()
         if not self._begun():
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
@@ -187,14 +192,18 @@ class Execution:
         if "kernel_note" in stepper.chosen:
             self.reporter.message(stepper.chosen["kernel_note"])
             self._log(stepper.chosen["kernel_note"])
+        origin = known()
+        made = origin.attributes(self.scenario.overrides, versions(backend))
+        begun = "begun" if start.step == 0 else f"continued from step {start.step}"
+        self._log(origin.words(begun))
         with (
-            self._open_results(problem, backend, stepper, before) as results,
+            self._open_results(problem, backend, stepper, before, made, origin.line(begun)) as results,
             Writer(waits=not self.asynchronous) as writer,
         ):
             doubts = Doubts(problem, self._say)
             kept = "" if before is None else str(before.meta.get(KEPT, ""))
             watch = Watch(problem, kept, start.step > 0)
-            examine = _each(doubts.look, watch.row)
+            examine = each_of(doubts.look, watch.row)
             outputs = [SeriesOutput(problem, results, writer, series, examine) for series in problem.layout.series]
             looks = LookOutput(watch, writer)
             output = self.scenario.model.output
@@ -204,7 +213,7 @@ class Execution:
                 writer,
                 output.checkpoint_minutes,
                 output.checkpoint_every,
-                {**self._about(problem, backend), **identity(self.scenario)},
+                {**self._about(problem, backend), **identity(self.scenario), **made},
                 start=start.step,
                 moment=lambda step: moment(problem, step),
                 unbounded=problem.unbounded,
@@ -348,25 +357,37 @@ class Execution:
         return {"solver": problem.solver, **conditions(backend), **base}
 
     def _open_results(
-        self, problem: Problem, backend: Backend, stepper: Stepper, before: Checkpoint | None
+        self,
+        problem: Problem,
+        backend: Backend,
+        stepper: Stepper,
+        before: Checkpoint | None,
+        made: Mapping[str, str],
+        line: str,
     ) -> ResultsFile:
+        """The results that are gone on with after the checkpoint `before`, or new ones. made: attributes on their
+        origin. line: of their history."""
         if before is not None and before.results is not None:
             if (size := self.directory.results.stat().st_size) > _MUCH:
                 self.reporter.message(f"looking whether {with_prefix(size, 'B')} of results are as they were written")
-            return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results)
+            return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results, line)
+        title, history = self._earlier()
         chosen = {**problem.method, **stepper.chosen}
-        attributes = results_attributes(
-            self.scenario, self.directory.path, problem, backend, chosen, self._earlier_title()
+        attributes = results_attributes(self.scenario, self.directory.path, problem, backend, chosen, title)
+        return ResultsFile.create(
+            self.directory.results,
+            problem.layout,
+            {**attributes, **made},
+            self.scenario.model.output.compression,
+            appended(history, line, HISTORY_BYTES),
         )
-        compression = self.scenario.model.output.compression
-        return ResultsFile.create(self.directory.results, problem.layout, attributes, compression)
 
-    def _earlier_title(self) -> str:
-        """The title of the run whose paths are added to; "" where there is none."""
+    def _earlier(self) -> tuple[str, str]:
+        """The title and the history of the run whose paths are added to; "" where there is none."""
         if self.extends is None or not self.directory.results.exists():
-            return ""
+            return "", ""
         with reading(self.directory.results) as file:
-            return str(file.attrs["title"])
+            return str(file.attrs["title"]), as_text(file.attrs.get("history", ""))
 
     def _log(self, line: str) -> None:
         self.directory.append_log(line)
@@ -375,13 +396,3 @@ class Execution:
 def _work(problem: Problem, stepper: Stepper, step: int) -> float:
     """The work done up to the stepper's present step, in the problem's unit."""
     return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
-
-
-def _each(*looks: Callable[[Snapshot], None]) -> Callable[[Snapshot], None]:
-    """A function that has each of these look at a row of results."""
-
-    def look(observed: Snapshot) -> None:
-        for each in looks:
-            each(observed)
-
-    return look

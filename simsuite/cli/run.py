@@ -233,14 +233,16 @@ def execute(
     from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
 
-    watched = {"profiler": new_profiler()} if profile else {}
+    watched = new_profiler() if profile else None
     with Stopping(max_minutes, last=True) as stopping:
         at_once = asynchronous is Switch.ON
         files = RunDirectory(directory)
-        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, longer, **watched)
+        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, longer)
+        if watched is not None:
+            run.profiler = watched
         summary = run.run()
-        if watched:
-            tell_profile(watched["profiler"], directory, summary)
+        if watched is not None:
+            tell_profile(watched, directory, summary)
         if as_json:
             print_json(summary)
         elif not quiet:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simsuite.cli.console import show
 from simsuite.cli.gbm import gbm_sections
 from simsuite.cli.linear import linear_lines
-from simsuite.cli.numbers import number, reached
+from simsuite.cli.numbers import FEW, MANY, number, reached, tree
 from simsuite.cli.numbers import row as _row
 from simsuite.words import counted, duration, measured, methods_taken, steps_in_words, with_prefix
 
@@ -56,7 +56,7 @@ def print_summary(summary: Mapping[str, Any], verbose: bool = False) -> None:
 def summary_lines(summary: Mapping[str, Any], verbose: bool = False) -> list[str]:
     """The lines of the summary: at most MOST_LINES unless verbose."""
     head, last = _head(summary, verbose), [f"  results    {Path(summary['directory']) / 'results.h5'}"]
-    sections = list(_SECTIONS[summary["solver"]](summary, verbose))
+    sections = list(_SECTIONS.get(summary["solver"], _plain)(summary, verbose))
     if not verbose:
         room = MOST_LINES - len(head) - len(last) - sum(bool(title) for title, _ in sections)
         sections = _shortened(sections, room, f"simsuite info -v {summary['directory']}")
@@ -274,6 +274,14 @@ def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
 def _linear(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     yield from _reached(summary)
     yield "", list(linear_lines(summary["results"], verbose))
+
+
+def _plain(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
+    """Results of a plug-in. Numbers, and those in a table, have the unit of the variable that is called as they are."""
+    results, units = summary["results"], {name: unit_of(summary["units"], name) for name in summary.get("units", {})}
+    tables = [name for name in units if isinstance(results.get(name), Mapping)]
+    within = {f"{name}.{key}": units[name] for name in tables for key in results[name]}
+    yield "", list(tree(results, "    ", units | within, MANY if verbose else FEW))
 
 
 _SECTIONS: dict[str, Callable[[Mapping[str, Any], bool], Iterator[Section]]] = {

@@ -63,7 +63,12 @@ def units(summary: Mapping[str, Any]) -> dict[str, str]:
 def _unit(name: tuple[str, ...], summary: Mapping[str, Any]) -> str:
     if summary["solver"] == "heat":
         return _heat_unit(name, summary.get("units", {}))
-    return linear_unit(name, summary["results"]) if summary["solver"] == "linear" else gbm_unit(name)
+    if summary["solver"] == "linear":
+        return linear_unit(name, summary["results"])
+    if summary["solver"] == "gbm":
+        return gbm_unit(name)
+    unit: str = summary.get("units", {}).get(name[0], "")
+    return unit
 
 
 def _heat_unit(name: tuple[str, ...], units: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.digests import FIXED, GROUP, coordinate_of
 from simsuite.io.layout import as_text
 from simsuite.io.reading import DAMAGED, committed_rows, unreadable
+from simsuite.provenance import appended, origin_of
 from simsuite.words import meant
 
 # attributes that HDF5 and netCDF keep to themselves, and those of NeXus, which are for viewers of HDF5
@@ -83,6 +84,11 @@ class Contents:
     def attrs(self) -> JsonObject:
         """The attributes of the whole file, as texts and numbers."""
         return _attributes(self.file)
+
+    @cached_property
+    def exported_attrs(self) -> JsonObject:
+        """The attributes of a file with these contents that is written now."""
+        return {**self.attrs, "history": appended(str(self.attrs.get("history", "")), origin_of().line("exported"))}
 
     def coordinate(self, dim: str) -> Stored | None:
         """The variable that tells where each entry along a dimension is, or what it is called; None without one."""

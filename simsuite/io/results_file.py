@@ -27,8 +27,10 @@ from simsuite.io.layout import (
     SMALL_CHUNK,
     STATUS_BYTES,
     Column,
+    as_text,
     build,
     growing_axis,
+    history_type,
     plain_variables,
     require_layout,
     restore_fixed,
@@ -36,6 +38,7 @@ from simsuite.io.layout import (
 from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.reading import DAMAGED
 from simsuite.io.superblock import clear_flags
+from simsuite.provenance import HISTORY_BYTES, appended
 
 # bytes of chunks that HDF5 keeps for each array: the one that is being filled. Its default, 8 MiB, would keep all rows
 # of small arrays, so that the memory of a run grew with its frames.
@@ -79,8 +82,10 @@ class ResultsFile:
         layout: Layout,
         attributes: Mapping[str, str | int | float],
         compression: str = "none",
+        history: str = "",
     ) -> ResultsFile:
         """A new file without rows, in place of any at `path`. compression: "none" or "lossless" (shuffle and gzip).
+        history: see `appended`, of at most `HISTORY_BYTES`.
 
         Raises ValueError when the layout contradicts itself, SimsuiteError when the disk fails.
         """
@@ -88,7 +93,7 @@ class ResultsFile:
         with explained(path):
             file = h5py.File(fresh, "w", libver=LIBVER, rdcc_nbytes=_CHUNK_CACHE, track_order=True)
             try:
-                build(file, layout, {**attributes, RUN_ID: uuid.uuid4().hex}, compression)
+                build(file, layout, {**attributes, RUN_ID: uuid.uuid4().hex}, compression, history)
                 file.swmr_mode = True
                 results = cls(fresh, file, layout)
             except BaseException:
@@ -106,9 +111,11 @@ class ResultsFile:
         return results
 
     @classmethod
-    def reopen(cls, path: Path, layout: Layout, rows: Mapping[str, int], copy: MetadataCopy) -> ResultsFile:
+    def reopen(
+        cls, path: Path, layout: Layout, rows: Mapping[str, int], copy: MetadataCopy, line: str = ""
+    ) -> ResultsFile:
         """Continue the file of an interrupted run from where `copy` was made and it had `rows` rows in each series,
-        whatever was written since then.
+        whatever was written since then. line: is added to its history.
 
         Raises SimsuiteError when it is another file, of another layout, or damaged where that cannot be put right.
         """
@@ -137,6 +144,8 @@ class ResultsFile:
             raise damaged(path, error) from error
         try:
             results.set_status("running")
+            if line:
+                results.add_history(line)
         except SimsuiteError:
             results.close()
             raise
@@ -196,6 +205,15 @@ class ResultsFile:
             raise ValueError(f"status {status!r} is longer than {STATUS_BYTES} bytes")
         with self._writing():
             self._file.attrs.modify("status", np.array(status.encode(), f"S{STATUS_BYTES}"))
+            self._publish()
+
+    def add_history(self, line: str) -> None:
+        """Add a line to the root attribute `history`, in place. Files of earlier versions have none."""
+        if "history" not in self._file.attrs:
+            return
+        history = appended(as_text(self._file.attrs["history"]), line, HISTORY_BYTES)
+        with self._writing():
+            self._file.attrs.modify("history", np.array(history.encode(), history_type()))
             self._publish()
 
     def flush_to_disk(self) -> None:

@@ -23,8 +23,10 @@ from simsuite.io.checkpoint import Checkpoint, forget_previous, read_checkpoint,
 from simsuite.io.copying import copy_rows
 from simsuite.io.directory import RunDirectory
 from simsuite.io.disk import sync_directory
+from simsuite.io.layout import as_text
 from simsuite.io.reading import reading
 from simsuite.io.results_file import RUN_ID, ResultsFile
+from simsuite.provenance import ATTRIBUTES
 from simsuite.same_run import differing_keys, identity
 from simsuite.scenario import Scenario
 from simsuite.scenario.common import DEFAULT_FRAMES
@@ -195,8 +197,9 @@ def _rewrite(
                 f" end has {chosen[key]}\n  = help: write the {key} into the scenario"
             )
     about = results_attributes(scenario, directory.path, problem, backend, chosen)
-    compression = scenario.model.output.compression
-    with ResultsFile.create(directory.longer, problem.layout, about, compression) as results:
+    about |= {name: as_text(attributes[name]) for name in ATTRIBUTES if name in attributes}
+    history, compression = as_text(attributes.get("history", "")), scenario.model.output.compression
+    with ResultsFile.create(directory.longer, problem.layout, about, compression, history) as results:
         copy_rows(directory.results, problem.layout, results, found.rows)
         results.flush_to_disk()
         copy = results.copy_metadata()

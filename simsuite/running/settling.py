@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simsuite.core import Problem, Stepper
 from simsuite.progress import LiveProgress, Reporter
-from simsuite.stopwatch import Stopwatch
+from simsuite.running.stopwatch import Stopwatch
 
 
 class Settling:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 
 from simsuite.capabilities import Watched
 from simsuite.core import HostArray, JsonObject, Problem, Snapshot, Stepper
@@ -120,3 +121,13 @@ class LookOutput:
     def over(self) -> bool:
         """Whether a condition ends the run. The answer depends on the steps so far alone."""
         return self._stops and self._watch.over is not None
+
+
+def each_of(*looks: Callable[[Snapshot], None]) -> Callable[[Snapshot], None]:
+    """A function that has each of these look at a row of results."""
+
+    def look(observed: Snapshot) -> None:
+        for each in looks:
+            each(observed)
+
+    return look

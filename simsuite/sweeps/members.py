@@ -7,6 +7,7 @@ is what is the same for all members of the sweep: the scenario's file, overrides
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory, without_nan
 from simsuite.progress import Reporter
+from simsuite.provenance import Origin
 from simsuite.scenario import Scenario, load, settings
 from simsuite.scenario.spans import key_name
 
@@ -57,7 +59,7 @@ def together(asked: Mapping[str, Any], shared: Mapping[str, Any], stopped: Stopp
     models = [scenario.model for scenario in each]
     try:
         joined = type(models[0]).join(models)
-        summary = None if joined is None else _run(replace(each[0], model=joined), directory, stopped, steps)
+        summary = None if joined is None else _run(replace(each[0], model=joined), directory, shared, stopped, steps)
     except (SimsuiteError, MemoryError):
         return []
     if joined is None:
@@ -79,7 +81,9 @@ def _scenario(asked: Mapping[str, Any], shared: Mapping[str, Any], directory: Pa
     return load(Path(shared["scenario"]), [*shared["overrides"], *values], Path(shared["base"]))
 
 
-def _run(scenario: Scenario, directory: Path, stopped: Stopped, steps: Reporter) -> dict[str, Any] | None:
+def _run(
+    scenario: Scenario, directory: Path, shared: Mapping[str, Any], stopped: Stopped, steps: Reporter
+) -> dict[str, Any] | None:
     """The summary of a run; None if it is to stop before it can begin. It waits while a sweep that was killed a moment
     ago, or one that has the same members, works there."""
     while True:
@@ -88,7 +92,9 @@ def _run(scenario: Scenario, directory: Path, stopped: Stopped, steps: Reporter)
                 return None
             time.sleep(_PAUSE)
         try:
-            summary: dict[str, Any] = without_nan(Execution(scenario, RunDirectory(directory), steps, stopped).run())
+            origin = functools.partial(Origin.of_other, shared["origin"])
+            run = Execution(scenario, RunDirectory(directory), steps, stopped, origin=origin)
+            summary: dict[str, Any] = without_nan(run.run())
             return summary
         except UsageError:
             if not RunDirectory(directory).in_use:
@@ -102,7 +108,7 @@ def _answer(asked: Mapping[str, Any], shared: Mapping[str, Any], stopped: Stoppe
     try:
         directory = Path(asked["directory"])
         scenario = _scenario(asked, shared, directory)
-        summary = None if stopped() is not None else _run(scenario, directory, stopped, steps)
+        summary = None if stopped() is not None else _run(scenario, directory, shared, stopped, steps)
         if summary is None:
             return answer | {"status": "stopped", "seconds": 0.0}
         answer |= {"status": summary["status"], "summary": summary}

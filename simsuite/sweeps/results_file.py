@@ -15,6 +15,7 @@ from types import MappingProxyType
 import h5py
 import numpy as np
 
+from simsuite.provenance import appended
 from simsuite.sweeps.directory import Ended
 from simsuite.sweeps.frames import Frames
 from simsuite.sweeps.plan import Plan
@@ -29,16 +30,18 @@ def write_results(
     attributes: Mapping[str, str],
     runs: Mapping[int, tuple[Path, int]] = MappingProxyType({}),
     frames: str | None = None,
+    line: str = "",
 ) -> list[str]:
-    """Write the file in place of one that is there. ended: by number of the member. frames: which of the frames of
-    `runs` are stored, see `Frames`; None for none. Returns the names of variables whose frames could not be stored, as
-    their shapes differ."""
+    """Write the file in place of one that is there, whose history goes on with a line. ended: by number of the member.
+    frames: which of the frames of `runs` are stored, see `Frames`; None for none. Returns the names of variables whose
+    frames could not be stored, as their shapes differ."""
     left_out: list[str] = []
     names = list(dict.fromkeys(name for each in ended.values() for name in each.results))
     units = {name: unit for each in ended.values() for name, unit in each.units.items()}
     new = path.with_name(path.name + ".new")
     with h5py.File(new, "w") as file:
         file.attrs.update(attributes)
+        file.attrs["history"] = appended(_history(path), line)
         scales = _scales(file, plan)
         shape = plan.shape
         for name in names:
@@ -62,6 +65,15 @@ def write_results(
         os.fsync(written.fileno())
     os.replace(new, path)
     return left_out
+
+
+def _history(path: Path) -> str:
+    """The history of a file; nothing if there is none, or it cannot be read."""
+    try:
+        with h5py.File(path, "r") as file:
+            return str(file.attrs.get("history", ""))
+    except (OSError, RuntimeError, KeyError, ValueError):
+        return ""
 
 
 def _scales(file: h5py.File, plan: Plan) -> list[h5py.Dataset]:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from simsuite.backends.threads import threads_available
 from simsuite.core import Problem
 from simsuite.errors import Advice, UsageError
 from simsuite.progress import Silent
+from simsuite.provenance import Origin, origin_of
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.sweeps.directory import Ended, SweepDirectory
 from simsuite.sweeps.frames import WHICH
@@ -62,6 +64,11 @@ class Sweep:
     left_out: list[str] = field(default_factory=list, init=False)
     solver: str = field(default="", init=False)
     ended: dict[int, Ended] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def origin(self) -> Origin:
+        """Of the files of this call."""
+        return origin_of(Path() if isinstance(self.scenario, Mapping) else self.scenario.parent)
 
     def member(self, number: int) -> Scenario:
         """The scenario of a member. Raises ScenarioError."""
@@ -206,6 +213,7 @@ class Sweep:
             "parent": os.getpid(),
             "overrides": list(self.overrides),
             "base": str(base.resolve()),
+            "origin": self.origin.told(),
         }
 
     def _asked(self, group: Sequence[int], files: SweepDirectory) -> Mapping[str, object]:
@@ -250,8 +258,9 @@ class Sweep:
         """Write sweep.h5, with the members that have ended."""
         made = {"title": first.model.title, "solver": first.solver, "source": f"simsuite {VERSION}"}
         runs = {i: (files.run_of(each), each.place) for i, each in self.ended.items() if each.status == "complete"}
-        made |= {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
-        self.left_out = write_results(files.results, self.plan, self.ended, made, runs, self.frames)
+        made |= {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **self.origin.attributes(self.overrides, {})}
+        line = self.origin.line(f"{len(self.ended)} of {len(self.plan.members)} members")
+        self.left_out = write_results(files.results, self.plan, self.ended, made, runs, self.frames, line)
 
 
 def _book(scenario: Scenario) -> dict[str, str]:

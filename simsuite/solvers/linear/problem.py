@@ -19,6 +19,7 @@ from simsuite.crossings.looks import Looks
 from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.linear.analysis import AnalysisKeys
+from simsuite.solvers.equal_steps import EqualSteps
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.checks.advice import warnings_of
 from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help, overflow_message
@@ -55,7 +56,7 @@ _ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}
 
 
 @dataclass(frozen=True)
-class LinearProblem:
+class LinearProblem(EqualSteps):
     """The linear system X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
@@ -80,8 +81,6 @@ class LinearProblem:
     remedies: Sequence[str] = ("look at the eigenvalues in `analysis` of a shorter run", "take fewer steps")
 
     solver = "linear"
-    adaptive = False
-    unbounded: ClassVar[frozenset[str]] = frozenset()
     of_whole_run: ClassVar[frozenset[str]] = frozenset({SPECTRAL_ERROR})
 
     @classmethod
@@ -164,15 +163,6 @@ class LinearProblem:
     @cached_property
     def clock(self) -> Clock:
         return UniformClock.of(self.dt, self.frames)
-
-    def lengths(self, step: int) -> tuple[float, float]:
-        return self.dt, self.dt
-
-    def next_look(self, step: int) -> int | None:
-        return None
-
-    def settle(self, stepper: Stepper) -> int:
-        return self.clock.end
 
     @property
     def method(self) -> Mapping[str, str]:
@@ -270,9 +260,6 @@ class LinearProblem:
     def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
         stored = [*parts(self._stored(observed), self.system.is_complex).values()]
         return largest_entry(stored, self.names, self.clock.time(observed.step))
-
-    def position(self, step: int) -> tuple[int, float]:
-        return step, self.clock.time(step)
 
     def initial(self) -> Snapshot:
         X = self.system.start.astype(self.dtype)

@@ -23,6 +23,7 @@ from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Snapshot, 
 from simsuite.crossings.looks import Looks
 from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.scenario.linear import LinearScenario
+from simsuite.solvers.equal_steps import EqualSteps
 from simsuite.solvers.linear.checks.overflow import find_overflow
 from simsuite.solvers.linear.joined.system import fits_as_blocks, in_blocks, in_columns
 from simsuite.solvers.linear.matrices.embedding import state_variables
@@ -31,7 +32,7 @@ from simsuite.solvers.linear.system import read_start
 
 
 @dataclass(frozen=True)
-class JoinedProblem:
+class JoinedProblem(EqualSteps):
     """Several problems that are run as one.
 
     members: by their place among all that were to be joined; those that have to run alone are not among them. count:
@@ -46,8 +47,6 @@ class JoinedProblem:
     digest: str
 
     solver = "linear"
-    adaptive = False
-    unbounded: ClassVar[frozenset[str]] = frozenset()
     looks: ClassVar[Looks | None] = None  # those with events run alone
 
     @classmethod
@@ -91,20 +90,8 @@ class JoinedProblem:
         how = f"{len(self.members)} systems in one run, as {'blocks' if self.in_blocks else 'columns of a batch'}"
         return {**self.whole.method, "stepper_reason": how}
 
-    def lengths(self, step: int) -> tuple[float, float]:
-        return self.whole.lengths(step)
-
     def work(self, step: int) -> float:
         return self.whole.work(step)
-
-    def position(self, step: int) -> tuple[int, float]:
-        return self.whole.position(step)
-
-    def next_look(self, step: int) -> int | None:
-        return None
-
-    def settle(self, stepper: Stepper) -> int:
-        return self.clock.end
 
     def initial(self) -> Snapshot:
         return self.whole.initial()
@@ -140,9 +127,6 @@ class JoinedProblem:
         states = {name: np.hstack([row[name] for row in stored]) for name in names}
         norm = np.array(math.hypot(*(float(row["norm"]) for row in stored)))
         return {"time": stored[0]["time"], **states, "norm": norm}
-
-    def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        return {}
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
         """members: the results of each problem, by place; None of those that have to run alone, and of those whose

@@ -13,10 +13,11 @@ from functools import cache
 from pathlib import Path
 
 from simsuite.errors import UsageError
+from simsuite.plugins import solver_names
 from simsuite.scenario.key_words import KeyWords, Node, toml
-from simsuite.scenario.load import SOLVERS, model_class
+from simsuite.scenario.keys.schema import json_schema
+from simsuite.scenario.load import model_class
 from simsuite.scenario.other_names import key_of
-from simsuite.scenario.schema import json_schema
 
 _EXAMPLES = ("templates", "verify/benchmarks")  # folders of simsuite with scenarios that are tested
 _LISTED, _CLOSE = 12, 4  # the most keys that an error proposes: of the same name, and of names like it
@@ -49,7 +50,7 @@ def explained(key: str, solver: str | None = None) -> list[Explained]:
     such as "h", stands for all keys of that name. Raises UsageError, with what may have been meant, for a key that no
     scenario has."""
     parts = _parts(key)
-    solvers = list(SOLVERS) if solver is None else [solver]
+    solvers = solver_names() if solver is None else [solver]
     found = [each for name in solvers for each in _at(name, key_of(model_class(name), parts))] if parts else []
     if not found and len(parts) == 1:
         places = [path for name in solvers for path in _paths(name) if path[-1] == parts[0]]

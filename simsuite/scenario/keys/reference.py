@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from simsuite.plugins import BUILT_IN
 from simsuite.scenario.key_words import KeyWords, Node, is_file, toml
-from simsuite.scenario.load import SOLVERS
-from simsuite.scenario.schema import json_schema
+from simsuite.scenario.keys.schema import json_schema
 
 _HEAD = """# All keys of scenario files
 
@@ -20,8 +20,9 @@ _ROWS = ("| key | value | default | meaning |", "|---|---|---|---|")
 
 
 def reference(solver: str | None = None) -> str:
-    """The page, with the keys of one solver's scenarios or of all solvers'. Raises `KeyError` for an unknown solver."""
-    solvers = SOLVERS if solver is None else [solver]
+    """The page, with the keys of one solver's scenarios or of all solvers that come with simsuite. Raises `KeyError`
+    for an unknown solver."""
+    solvers = BUILT_IN if solver is None else [solver]
     return "\n".join([_HEAD, *(line for name in solvers for line in _Page(json_schema(name)).lines(name))]).strip()
 
 

@@ -6,7 +6,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from pydantic_core import core_schema
 
 from simsuite.expressions import Expression
-from simsuite.scenario.load import SOLVERS, model_class
+from simsuite.plugins import solver_names
+from simsuite.scenario.load import model_class
 from simsuite.scenario.schedule import Schedule
 from simsuite.scenario.types import as_written
 
@@ -71,7 +72,7 @@ def _schema_by(generator: type[_Generator], solver: str | None) -> JsonSchemaVal
             "$schema": _DIALECT,
             **model_class(solver).model_json_schema(mode="validation", schema_generator=generator),
         }
-    models = {name: model_class(name) for name in SOLVERS}
+    models = {name: model_class(name) for name in solver_names()}
     references, definitions = models_json_schema(
         [(model, "validation") for model in models.values()], schema_generator=generator
     )
@@ -83,7 +84,7 @@ def _schema_by(generator: type[_Generator], solver: str | None) -> JsonSchemaVal
         "$schema": _DIALECT,
         "title": "simsuite scenario",
         "type": "object",
-        "properties": {"solver": {"enum": list(SOLVERS)}},
+        "properties": {"solver": {"enum": list(models)}},
         "required": ["solver"],
         "allOf": branches,
         **definitions,
