@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import print_json, say, show
 from simsuite.cli.run import Device, Directory, Json, RunPath, ScenarioFile, Set, Verbose, load_scenario, run_directory
-from simsuite.cli.summary import short_stepper
 from simsuite.errors import AFRESH, VerificationFailure
+from simsuite.summaries.lines import short_stepper
 from simsuite.words import about, counted, duration, steps_in_words, with_prefix
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import typer
 
 from simsuite.cli.console import print_json, show
 from simsuite.cli.run import Json, Verbose, run_directory
-from simsuite.cli.summary import print_summary, short_stepper
+from simsuite.cli.summary import print_summary
 from simsuite.cli.table import print_csv, print_runs_csv
 from simsuite.errors import SimsuiteError, UsageError
+from simsuite.summaries.lines import short_stepper
 from simsuite.words import counted, duration, measured, printable, with_prefix
 
 _HASH = 12  # digits of a commit that are shown

@@ -86,6 +86,7 @@ class SweepDirectory:
             "lock.members",
             "members",
             "plot.png",
+            "report.html",
         }
         own |= {f"{name}.new" for name in own}
         strangers = [path.name for path in self.path.iterdir() if path.name not in own]

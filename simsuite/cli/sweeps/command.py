@@ -121,7 +121,7 @@ def sweep(
     from simsuite.cli.sweeps import job
     from simsuite.cli.sweeps.progress import begins, searches, tells
     from simsuite.cli.sweeps.tables import print_csv, print_table, summary
-    from simsuite.cli.table import units
+    from simsuite.summaries.units import units
     from simsuite.sweeps.plan import make_plan, members_of, parse_axis
     from simsuite.sweeps.sweep import Sweep
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from simsuite.cli.numbers import FEW, MANY, row, tree
+from simsuite.summaries.numbers import FEW, MANY, row, tree
 from simsuite.words import printable
 
 _OF_SECONDS = {  # units of numbers of a system in continuous time; others have no unit, or that of the state

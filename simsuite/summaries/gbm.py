@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from simsuite.cli.numbers import number, row, tree
 from simsuite.solvers.gbm.results.text_lines import PRICE, option_lines, with_error, worth
+from simsuite.summaries.numbers import number, row, tree
 from simsuite.words import counted, measured
 
 # the most lines on options, alone and beside risk or exposure; more of them become a table
