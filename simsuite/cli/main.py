@@ -14,6 +14,7 @@ from simsuite.cli import bench, check, compare, doctor, export, info, keys, new,
 from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.cli.memory import lacks_memory, require_addresses
 from simsuite.cli.sweeps import command as sweep
+from simsuite.cli.watching import command as watching
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
 
@@ -34,6 +35,7 @@ app.command()(check.check)
 app.command()(check.repair)
 app.command()(info.info)
 app.command("list")(info.list_runs)
+app.command()(watching.watch)
 app.command()(compare.compare)
 app.command()(plot.plot)
 app.command()(export.export)
