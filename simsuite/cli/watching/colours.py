@@ -41,8 +41,9 @@ def rgb(text: str) -> int:
 
 # matplotlib's "inferno" at 0, 1/16 .. 1; between them colours are mixed
 _INFERNO = (
-    "000004 0b0724 210c4a 3d0965 57106e 71196e 8a226a a32c61 bc3754 d24644 e45a31 f1731d f98e09 fcac11 f9cb35 f2ea69 fcffa4"
-).split()
+    *("000004", "0b0724", "210c4a", "3d0965", "57106e", "71196e", "8a226a", "a32c61", "bc3754"),
+    *("d24644", "e45a31", "f1731d", "f98e09", "fcac11", "f9cb35", "f2ea69", "fcffa4"),
+)
 SHADES = 128  # so that neighbouring cells often have the same colour, which is sent once
 
 

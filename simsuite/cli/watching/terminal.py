@@ -11,6 +11,7 @@ import termios
 import tty
 from collections.abc import Sequence
 from types import FrameType, TracebackType
+from typing import Any
 
 from simsuite.watching.newest import Size
 
@@ -29,7 +30,7 @@ class Terminal:
     def __init__(self) -> None:
         self._out, self._in = sys.stdout.fileno(), sys.stdin.fileno()
         self._keys = os.isatty(self._in)
-        self._modes: list[object] | None = None
+        self._modes: Any = None  # Any: a nested list of termios, whose type differs between Pythons
         self._shown: Sequence[str] = ()
         self._before: dict[int, object] = {}
         self._woken, self._wake = os.pipe()
