@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from simsuite.cli.streams import give_up_stderr
+from simsuite.cli.terminals.wrapping import fitted, fitted_report
 from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 from simsuite.words import printable
-from simsuite.wrapping import fitted, fitted_report
 
 
 def wants_colour() -> bool:

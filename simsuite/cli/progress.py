@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from simsuite.cli.console import say
 from simsuite.cli.streams import give_up_stderr
 from simsuite.cli.summary import short_stepper
+from simsuite.cli.terminals.wrapping import fitted
 from simsuite.words import about, measured, printable, steps_in_words
-from simsuite.wrapping import fitted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -85,7 +85,6 @@ ALLOWED = {
     "progress": BASE | {"capabilities", "io", "words"},
     "watching": BASE | {"inspection", "io", "words"},
     "words": set(),
-    "wrapping": set(),
     "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
     "parallel_for": set(),
     "sobol": {"elementary_functions", "libraries", "rng"},

@@ -36,8 +36,8 @@ def watch(
     stopped early, 1 for one that failed or was killed.
     """
     from simsuite.cli.console import show
+    from simsuite.cli.terminals.colours import depth_of
     from simsuite.cli.watching import watching
-    from simsuite.cli.watching.colours import depth_of
     from simsuite.watching.newest import Size
 
     run = _run_to_watch(path)

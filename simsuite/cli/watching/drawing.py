@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from simsuite.cli.watching.colours import NONE, SHADES, Depth, paint, rgb, shades
-from simsuite.cli.watching.half_blocks import RESET, lines_of
+from simsuite.cli.terminals.colours import NONE, SHADES, Depth, paint, rgb, shades
+from simsuite.cli.terminals.half_blocks import RESET, lines_of
+from simsuite.cli.terminals.wrapping import columns_of
 from simsuite.watching.newest import Fan, Field, Picture, Size, Trajectories
-from simsuite.wrapping import columns_of
 
 RAMP = " .:-=+*#%@"  # from cold to hot, where there are no colours
 _BANDS = ("1d3557", "2f6690", "5fa8d3", "9ad1f5")  # of a fan, from its edge to its middle

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from simsuite.cli.watching.colours import Depth, paint, rgb
+from simsuite.cli.terminals.colours import Depth, paint, rgb
+from simsuite.cli.terminals.half_blocks import RESET
+from simsuite.cli.terminals.wrapping import wrapped
 from simsuite.cli.watching.drawing import draw
-from simsuite.cli.watching.half_blocks import RESET
 from simsuite.cli.watching.words_on_run import ending, headline, number_lines, progress_lines
 from simsuite.io.directory import RunDirectory
 from simsuite.watching.newest import Fan, Field, Newest, Size
 from simsuite.watching.standing import Standing
 from simsuite.words import printable
-from simsuite.wrapping import wrapped
 
 _MOST_NUMBERS = 6  # lines of numbers below the picture
 _DONE = rgb("2f6690")

@@ -6,9 +6,9 @@ import contextlib
 import os
 import time
 
-from simsuite.cli.watching.colours import Depth
+from simsuite.cli.terminals.colours import Depth
+from simsuite.cli.terminals.terminal import Terminal
 from simsuite.cli.watching.page import page
-from simsuite.cli.watching.terminal import Terminal
 from simsuite.cli.watching.words_on_run import ending, headline, progress_lines, reached
 from simsuite.errors import SimsuiteError
 from simsuite.io.directory import RunDirectory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.cli.watching.colours import NONE, Depth, paint
+from simsuite.cli.terminals.colours import NONE, Depth, paint
 
 RESET = "\033[0m"
 
