@@ -11,13 +11,17 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyte
+import pytest
 
 LIMIT = 60.0  # seconds that nothing here comes near
+TALL = 150  # rows of a terminal from which nothing scrolls away
 
 
 class Screen(pyte.Screen):
@@ -126,3 +130,46 @@ def in_terminal(*args: object, cwd: Path, **options: object) -> Iterator[InTermi
         yield program
     finally:
         program.close()
+
+
+@dataclass
+class Shown:
+    """What was written to a terminal, and what its screen then shows."""
+
+    sent: bytes = b""
+    lines: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def terminal_in_place_of_streams(columns: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shown]:
+    """A terminal for what this process prints inside; what came is known after it."""
+    master, slave = os.openpty()
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", TALL, columns, 0, 0))
+    shown, chunks = Shown(), []
+
+    def collect() -> None:
+        with contextlib.suppress(OSError):  # as soon as nobody has the other end open
+            while data := os.read(master, 1 << 16):
+                chunks.append(data)
+
+    reader = threading.Thread(target=collect)
+    reader.start()
+    out, err = (os.fdopen(os.dup(slave), "w", encoding="utf-8") for _ in range(2))
+    os.close(slave)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            patch.setenv("COLUMNS", str(columns))  # Rich asks the first streams of the process, which are others here
+            patch.setenv("TERM", "xterm-256color")
+            yield shown
+    finally:
+        out.close()
+        err.close()
+        reader.join()
+        os.close(master)
+    screen = Screen(columns, TALL)
+    stream = pyte.ByteStream(screen)
+    shown.sent = b"".join(chunks)
+    stream.feed(shown.sent)
+    shown.lines = "\n".join(line.rstrip() for line in screen.display).rstrip().split("\n")
