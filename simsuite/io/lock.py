@@ -60,10 +60,11 @@ class Lock:
         return self._taken(fcntl.LOCK_EX, os.O_RDWR) is True
 
     def _taken(self, how: int, flags: int) -> bool | None:
-        answers = [_taken(path, how, flags) for path in (self.path, self._directory)]
+        there = [path for path in (self.path, self._directory) if os.path.exists(path)]
+        answers = [_taken(path, how, flags) for path in there]
         if True in answers:
             return True
-        return False if False in answers else None
+        return False if False in answers or not there else None
 
 
 def _taken(path: Path, how: int, flags: int) -> bool | None:
@@ -72,9 +73,7 @@ def _taken(path: Path, how: int, flags: int) -> bool | None:
             fcntl.flock(fd, how | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except FileNotFoundError:  # nothing that could be locked
-        return False
-    except OSError:  # its file system has no such lock, or the file may not be read
+    except OSError:  # its file system has no such lock, or the file may not be read, or has just gone
         return None
     return False
 

@@ -10,7 +10,7 @@ import os
 import random
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,7 @@ def _rounded(value: Any) -> Any:
 
 
 @pytest.fixture
-def known(place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> Iterator[None]:
+def known(place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> None:
     """In that directory, where clock, machine and versions are always the same."""
     monkeypatch.chdir(place)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -131,7 +131,6 @@ def known(place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> Ite
     monkeypatch.setattr("simsuite.io.disk.free_bytes", lambda directory: 10**11)
     monkeypatch.setattr("platform.platform", lambda: "Linux-6.1.0-x86_64-with-glibc2.36")
     monkeypatch.setattr("platform.python_version", lambda: "3.12.1")
-    yield
 
 
 def in_columns(columns: int, args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Shown:

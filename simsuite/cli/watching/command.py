@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -42,8 +41,7 @@ def watch(
 
     run = _run_to_watch(path)
     watch = watching.Watch(run)
-    columns, rows = shutil.get_terminal_size()
-    size = Size(columns, rows)
+    size = watching.size_now()
     there = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
     depth = depth_of(os.environ if there else {}, sys.stdout.encoding or "ascii")
     watching.be_nice()
@@ -56,8 +54,8 @@ def watch(
         left = watching.on_terminal(watch, depth)
         if left is not None:
             _leave(left, run)
-        columns, rows = shutil.get_terminal_size()
-        print("\n".join(watching.snapshot(watch, Size(columns, rows - 1), depth)))  # a line is left for the prompt
+        size = watching.size_now()
+        print("\n".join(watching.snapshot(watch, Size(size.columns, size.rows - 1), depth)))  # below comes the prompt
     else:
         try:
             watching.in_lines(watch, size, depth)

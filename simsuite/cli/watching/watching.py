@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import time
 
 from simsuite.cli.terminals.colours import Depth
@@ -66,9 +67,18 @@ def points_of(size: Size) -> Size:
     return Size(size.columns, 2 * size.rows)
 
 
+def size_now() -> Size:
+    """The size of the terminal, or a usual one elsewhere."""
+    columns, rows = shutil.get_terminal_size()
+    return Size(columns, rows)
+
+
 def on_terminal(watch: Watch, depth: Depth) -> str | None:
     """Show the run until it ends, or somebody leaves. Returns None at its end, else the name of the signal that asked
     for it, or "q"."""
+    watch.look(points_of(size_now()))
+    if watch.standing.over:  # which is printed, without a screen of its own
+        return None
     with Terminal() as terminal:
         while True:
             size, began = terminal.size, time.process_time()
