@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 
@@ -60,8 +61,38 @@ def _broken(line: str, hanging: int, width: int) -> list[str]:
 
 
 def fitted(text: str, width: int) -> str:
-    """The text with all its lines wrapped."""
-    return "\n".join(piece for line in text.split("\n") for piece in wrapped(line, width))
+    """The text with all its lines wrapped; tables are cut into groups of columns, one below the other."""
+    found: list[str] = []
+    lines = text.split("\n")
+    while lines:
+        n = next((i for i, line in enumerate(lines) if not _is_row(line)), len(lines))
+        rows, lines = lines[: n or 1], lines[n or 1 :]
+        groups = _column_groups(rows, width) if n > 1 and max(map(columns_of, rows)) > width else None
+        found += groups or [piece for line in rows for piece in wrapped(line, width)]
+    return "\n".join(found)
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line is a row of a table of many columns."""
+    return len(_GAP.findall(line.strip())) >= _FEW_GAPS
+
+
+def _column_groups(rows: list[str], width: int) -> list[str] | None:
+    """The rows of a table in groups of as many columns as fit, each with the first column, which names the rows; None
+    where a single one does not fit. Columns are at least two spaces apart in all rows."""
+    long = max(map(len, rows))
+    padded = [row.ljust(long) for row in rows]
+    blank = "".join(" " if all(row[i] == " " for row in padded) else "x" for i in range(long))
+    ends = [found.end() for found in re.finditer(r"x(?: ?x)*", blank)]
+    groups = []
+    for begin, end in itertools.pairwise(ends):
+        if groups and ends[0] + end - groups[-1][0] <= width:
+            groups[-1] = groups[-1][0], end
+        elif ends[0] + end - begin <= width:
+            groups.append((begin, end))
+        else:
+            return None
+    return [(row[: ends[0]] + row[begin:end]).rstrip() for begin, end in groups for row in padded]
 
 
 def fitted_report(report: str, width: int) -> str:
