@@ -84,7 +84,7 @@ def _column_groups(rows: list[str], width: int) -> list[str] | None:
     padded = [row.ljust(long) for row in rows]
     blank = "".join(" " if all(row[i] == " " for row in padded) else "x" for i in range(long))
     ends = [found.end() for found in re.finditer(r"x(?: ?x)*", blank)]
-    groups = []
+    groups: list[tuple[int, int]] = []
     for begin, end in itertools.pairwise(ends):
         if groups and ends[0] + end - groups[-1][0] <= width:
             groups[-1] = groups[-1][0], end
