@@ -271,3 +271,17 @@ def test_watch_imports_little() -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "h5py" in found
     assert not {"numba", "scipy", "pydantic", "matplotlib", "rich"} & set(found)
+
+
+def test_a_line_is_cleared_before_it_is_written(under_way: Any, tmp_path: Path) -> None:
+    """In most terminals, but not in pyte, the cursor stays on the last character of a line that is as wide as the
+    terminal, and clearing from there on would take it away."""
+    with in_terminal("watch", "runs/long", cwd=tmp_path, columns=40) as program:
+        program.wait_for("step ", "q leaves")
+        program.press("q")
+        assert program.end() == 0
+        written = re.findall(rb"\x1b\[\d+;1H(.*?)(?=\x1b\[\d+;1H|\x1b\[\?)", program.sent, re.DOTALL)
+        assert written
+        for line in written:
+            assert line.startswith(b"\x1b[0m\x1b[K")
+            assert line.count(b"\x1b[K") == 1

@@ -115,7 +115,8 @@ class Terminal:
         for row in range(max(len(lines), len(before))):
             now = lines[row] if row < len(lines) else ""
             if row >= len(before) or before[row] != now:
-                text.append(f"\033[{row + 1};1H\033[0m{now}\033[0m\033[K")
+                # cleared before: after a line as wide as the terminal the cursor is on its last character
+                text.append(f"\033[{row + 1};1H\033[0m\033[K{now}\033[0m")
         if text:
             self._shown = list(lines)
             self._write(_BEGIN + "".join(text) + _END)
