@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import shlex
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -29,29 +31,35 @@ _NAMED = 8  # how many runs an error message names
 _FRESH = 60.0
 _ATTRIBUTES = ("solver", "status", "device", "device_name", "title", "stepper", "stepper_reason", "precision", "kernel")
 _ORIGIN = ("date_created", "host", "command_line", "overrides", "versions", "git_commit", "git_dirty", "history")
-_AT = ("steps", "time", "time_unit", "end", "percent", "seconds_left", "host", "pid", "started")
+_AT = (
+    *("steps", "time", "time_unit", "end", "percent", "seconds_left", "rate", "rate_unit", "stage"),
+    *("host", "pid", "started"),
+)
 
 
 def inspect(run: RunDirectory) -> dict[str, Any]:
     """What `simsuite info --json` prints of a run.
 
     status: "running", "killed", "stopped", "failed" or "complete". time_unit: of all its times, if they have one.
-    steps, time, end, percent, seconds_left, host, pid, started: of a run that is running or was killed, as it wrote
-    them `updated` seconds ago; percent also of one that was stopped. failure: what ended a run that failed. datasets:
-    the shape of each array in the result file. origin: when, where and how its run began, with `history`, a line for
-    each part of the run. checkpoint: steps and time of the newest one, and its stage, in words,
-    where these do not tell it; None of a run that is complete and needs none any more. resume: the command that
-    continues the run, where it can be. summary: what `run --json` printed at its end, None while there is none.
+    steps, time, end, percent, seconds_left, rate, host, pid, started: of a run that is running or was killed, as it
+    wrote them `updated` seconds ago; percent also of one that was stopped. stage: how far a Monte Carlo run is that
+    makes paths in batches, in words. lock: of a run that is running or was killed, "held" or "free" as this machine
+    found it, or "untestable", where the file system has no locks, or the run is or was on another machine. failure:
+    what ended a run that failed. datasets: the shape of each array in the result file. origin: when, where and how its
+    run began, with `history`, a line for each part of the run. checkpoint: steps and time of the newest one, and its
+    stage, in words, where these do not tell it; None of a run that is complete and needs none any more. resume: the
+    command that continues the run, where it can be. summary: what `run --json` printed at its end, None while there is
+    none.
 
     Raises UsageError where there is no run, SimsuiteError where its files are damaged.
     """
-    in_use, live = run.in_use, run.read_progress()
-    if not (run.exists or in_use):
+    live = run.read_progress()
+    lock, alive = liveness(run, live)
+    if not (run.exists or alive):
         raise UsageError(f"{run.path} {run.without()}{runs_nearby(run.path)}")
-    found: dict[str, Any] = {"directory": str(run.path), **_of_results(run)}
+    found: dict[str, Any] = {"directory": str(run.path), **_of_results(run, alive)}
     if live is not None:
         found = {name: live[name] for name in ("solver", "device", "device_name") if name in live} | found
-    alive = in_use or (live is not None and _speaks(live))
     if alive:
         found["status"] = "running"
     elif found.get("status", "running") == "running":
@@ -59,6 +67,8 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     if live is not None and found["status"] in ("running", "killed"):
         found |= {name: live[name] for name in _AT if name in live}
         found["updated"] = max(time.time() - float(live.get("updated", 0.0)), 0.0)
+    if found["status"] in ("running", "killed"):
+        found["lock"] = lock
     # from the last checkpoint of a Monte Carlo run more paths go on
     over = found["status"] == "complete" and found.get("solver") != "gbm"
     about = None if over else read_about(run.path)
@@ -67,8 +77,8 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
         found |= _later(found, found["checkpoint_step"], about[1].get("time"))
     found["checkpoint"] = None if about is None else _checkpoint(*about)
     if found["status"] in ("killed", "stopped", "failed") and run.scenario.exists():
-        found["resume"] = f"simsuite resume {run.path}"
-    if found["status"] == "failed" and (reason := _failure(run)):
+        found["resume"] = resuming(run)
+    if found["status"] == "failed" and (reason := failure_of(run)):
         found["failure"] = reason
     found["summary"] = None if alive else run.read_summary()
     if found["status"] == "stopped" and "percent" in (found["summary"] or {}):
@@ -159,7 +169,7 @@ def bytes_in(directory: Path) -> int:
     return found
 
 
-def _failure(run: RunDirectory) -> str | None:
+def failure_of(run: RunDirectory) -> str | None:
     """The text of the last failure in the log; None if there is none."""
     if not run.log.is_file():
         return None
@@ -179,19 +189,53 @@ def runs_nearby(path: Path) -> str:
     return ""
 
 
-def _speaks(live: dict[str, Any]) -> bool:
-    """Whether a process on another machine has lately written how far it is."""
-    return live.get("host") != socket.gethostname() and time.time() - float(live.get("updated", 0.0)) < _FRESH
+def resuming(run: RunDirectory) -> str:
+    """The command that continues a run."""
+    return f"simsuite resume {shlex.quote(str(run.path))}"
 
 
-def _of_results(run: RunDirectory) -> dict[str, Any]:
-    """Attributes of the result file, the unit of its times and the shapes of its arrays."""
+def elsewhere(live: Mapping[str, Any] | None) -> bool:
+    """Whether a note on a run's progress is of another machine."""
+    return live is not None and live.get("host") != socket.gethostname()
+
+
+def liveness(run: RunDirectory, live: Mapping[str, Any] | None) -> tuple[str, bool]:
+    """Whether the lock of a run is "held", "free" or "untestable", and whether a process is taken to be at work on it.
+    live: its note on its progress.
+
+    A lock that is free here says nothing of another machine, whose locks may not be seen from here: what counts then is
+    whether it has written how far it is within a minute. Where a file system has no locks, a process of this machine is
+    looked for by its number.
+    """
+    held = run.lock_tested()
+    if held:
+        return "held", True
+    if live is not None and elsewhere(live):
+        return "untestable", time.time() - float(live.get("updated", 0.0)) < _FRESH
+    if held is None:
+        return "untestable", live is not None and _is_there(live.get("pid"))
+    return "free", False
+
+
+def _is_there(pid: Any) -> bool:
+    """Whether this machine has a process of that number."""
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, TypeError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _of_results(run: RunDirectory, alive: bool) -> dict[str, Any]:
+    """Attributes of the result file, the unit of its times and the shapes of its arrays. alive: whether the run is."""
     if not run.results.exists():
         return {"datasets": {}}
     try:
         return _read(run)
     except SimsuiteError:
-        if run.in_use:  # the file is being written, and looks damaged in between
+        if alive:  # the file is being written, and looks damaged in between
             return {"datasets": {}}
         raise
 

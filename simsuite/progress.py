@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from simsuite.capabilities import Adaptive, Denominated, Stalling, taken
+from simsuite.capabilities import Adaptive, Denominated, Staged, Stalling, taken
 from simsuite.core import Backend, Problem, Stepper
 from simsuite.errors import Advice
 from simsuite.io.directory import RunDirectory
@@ -229,6 +229,7 @@ class LiveProgress:
         assert self._meter is not None
         self._written = time.monotonic()
         steps, at = position(self._problem, self._stepper)
+        stage = self._problem.stage(self._stepper.step) if isinstance(self._problem, Staged) else None
         self._directory.write_progress(
             {
                 **self._known,
@@ -242,6 +243,7 @@ class LiveProgress:
                 "seconds_left": self._meter.seconds_left,
                 "rate": self._meter.rate,
                 "rate_unit": self._problem.rate_unit,
+                **({} if stage is None else {"stage": stage}),
             }
         )
 

@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import typer
 
 from simsuite.cli.streams import give_up_stderr
+from simsuite.cli.terminals.wrapping import fitted, fitted_report
 from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 from simsuite.words import printable
 
@@ -38,13 +39,31 @@ def wants_colour() -> bool:
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def columns(stream: TextIO) -> int | None:
+    """How many columns the terminal has that a stream goes to; None where it goes elsewhere, or that is not known."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
 def show(text: str) -> None:
-    """Print what a command was asked for, in which strings of files cannot steer the terminal."""
-    print(printable(text, "\n"))
+    """Print what a command was asked for, in which strings of files cannot steer the terminal; there lines are broken
+    between words, elsewhere they stay whole."""
+    width = columns(sys.stdout)
+    shown = printable(text, "\n")
+    print(shown if width is None else fitted(shown, width))
 
 
 def say(text: str) -> None:
-    """Print a message, in which strings of files cannot steer the terminal."""
+    """Print a message, like what `show` prints."""
+    width = columns(sys.stderr)
+    said = printable(text, "\n")
+    _tell(said if width is None else fitted(said, width))
+
+
+def say_unbroken(text: str) -> None:
+    """Print a message whose lines stay as they are, such as a traceback."""
     _tell(printable(text, "\n"))
 
 
@@ -59,7 +78,9 @@ def _tell(text: str) -> None:
 def error(e: SimsuiteError) -> None:
     """Report an error; scenario errors bring their own report."""
     if isinstance(e, ScenarioError) and e.report.startswith(("error", "\033")):
-        _tell(e.report)  # the report may be coloured, but has nothing else that steers a terminal
+        width = columns(sys.stderr)
+        # the report may be coloured, but has nothing else that steers a terminal
+        _tell(e.report if width is None else fitted_report(e.report, width))
     else:
         say(f"error: {e}")
 

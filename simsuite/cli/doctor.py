@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from simsuite.cli.console import print_json
+from simsuite.cli.console import print_json, show
 from simsuite.cli.run import Json
 from simsuite.version import VERSION
 from simsuite.words import counted
@@ -30,20 +30,20 @@ def doctor(as_json: Json = False) -> None:
     gpu = (*cupy, *_GPU_PACKAGES)
     system, packages = platform.platform(), {name: _version(name) for name in (*_PACKAGES, *_EXPORT_PACKAGES, *gpu)}
     if not as_json:
-        print(f"simsuite {VERSION}, Python {platform.python_version()} on {system}")
+        show(f"simsuite {VERSION}, Python {platform.python_version()} on {system}")
         for title, names in (("packages", _PACKAGES), ("export", _EXPORT_PACKAGES), ("GPU", gpu)):
-            print(f"{title:<10} " + ", ".join(f"{name} {packages[name] or '-'}" for name in names))
-        print("driver     " + _driver())
-        print("memory     " + _memory())
+            show(f"{title:<10} " + ", ".join(f"{name} {packages[name] or '-'}" for name in names))
+        show("driver     " + _driver())
+        show("memory     " + _memory())
     devices = {}
     for device in BACKENDS:
         state, text = _try(device)
         devices[device] = {"state": _STATES[state], "message": text}
         if not as_json:
-            print(f"{device:<10} [{state}] {text}")
+            show(f"{device:<10} [{state}] {text}")
     loaders = _loaders() if devices["cuda"]["state"] == _STATES[OK] else {}
     if loaders and not as_json:
-        print("loaders    " + "; ".join(f"{name} [{state}]{said}" for name, (state, said) in loaders.items()))
+        show("loaders    " + "; ".join(f"{name} [{state}]{said}" for name, (state, said) in loaders.items()))
     if as_json:
         about = {"simsuite": VERSION, "python": platform.python_version(), "system": system, "packages": packages}
         found = {name: {"state": _STATES[state], "message": said.strip()} for name, (state, said) in loaders.items()}

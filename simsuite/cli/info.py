@@ -141,12 +141,16 @@ def _position(found: Mapping[str, Any]) -> list[str]:
     """Lines on how far a run is or was, and on the command that continues it."""
     lines = []
     if found["status"] == "running":
-        lines.append(f"process {found['pid']} on {found['host']}" if "pid" in found else "about to begin")
+        lines.append(_where(found) if "pid" in found else "about to begin")
         if "pid" in found:
             lines.append(_reached(found) if "percent" in found else "starting: kernels are being compiled")
     elif found["status"] == "killed":
         at = f" at {_reached(found)}" if "percent" in found else ""
         lines.append(f"killed{at}, or crashed" if not at else f"killed{at}")
+        if found["lock"] == "untestable" and "pid" in found:
+            there = f"process {found['pid']} on {found['host']}"
+            lines.append(f"last heard of {duration(found['updated'])} ago; its lock cannot be tested here: see first")
+            lines[-1] += f" whether {there} is gone"
     elif "failure" in found:
         lines.append(found["failure"])
     if found["checkpoint"] is not None:
@@ -180,14 +184,27 @@ def _history(origin: Mapping[str, Any]) -> list[str]:
     return str(origin.get("history", "")).splitlines()
 
 
+def _where(found: Mapping[str, Any]) -> str:
+    """Where a run is at work."""
+    if found["lock"] == "untestable":
+        from simsuite.inspection import elsewhere
+
+        other = "another host" if elsewhere(found) else "this host"
+        return f"running on {other}, {found['host']}, as process {found['pid']}; its lock cannot be tested here"
+    return f"process {found['pid']} on {found['host']}"
+
+
 def _reached(found: Mapping[str, Any]) -> str:
-    """ "step 312 (t = 31.2 s of 100 s), 31.2 %, about 12 s left, as of 3 s ago"."""
+    """ "step 312 (t = 31.2 s of 100 s), 31.2 %, 4.2 Mcell-steps/s, about 12 s left, as of 3 s ago"."""
     unit = f" {found['time_unit']}".rstrip()
     parts = [f"{found['percent']:.1f} %"]
     # in Monte Carlo runs steps begin anew with every batch of paths
     if found.get("solver") != "gbm" and "steps" in found:
         parts.insert(0, f"step {found['steps']} (t = {found['time']:.6g}{unit} of {found['end']:.6g}{unit})")
+    parts += [found["stage"]] if found.get("stage") and found["status"] != "stopped" else []
     if found["status"] == "running":
+        if found.get("rate"):
+            parts.append(with_prefix(found["rate"], found["rate_unit"]))
         if found["seconds_left"] is not None:
             parts.append(f"about {duration(max(found['seconds_left'] - found['updated'], 0.0))} left")
         if found["updated"] > 5:

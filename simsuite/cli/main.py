@@ -11,10 +11,11 @@ from typing import NoReturn
 import typer
 
 from simsuite.cli import bench, check, compare, doctor, export, info, keys, new, plot, run, verify
-from simsuite.cli.console import begin_command, error, print_error_json, say
+from simsuite.cli.console import begin_command, error, print_error_json, say, say_unbroken
 from simsuite.cli.memory import lacks_memory, require_addresses
 from simsuite.cli.reports import command as report
 from simsuite.cli.sweeps import command as sweep
+from simsuite.cli.watching import command as watching
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
 
@@ -35,6 +36,7 @@ app.command()(check.check)
 app.command()(check.repair)
 app.command()(info.info)
 app.command("list")(info.list_runs)
+app.command()(watching.watch)
 app.command()(compare.compare)
 app.command()(plot.plot)
 app.command()(report.report)
@@ -98,7 +100,8 @@ def _run(as_json: bool) -> None:
             _end(DeviceError(f"there is not enough memory on this machine: {e}"), as_json)
         if isinstance(e, OSError) and e.errno in _OF_NAMES and e.filename is not None:
             _end(UsageError(f"cannot use {os.fsdecode(e.filename)}: {e.strerror}"), as_json)
-        say(f"{traceback.format_exc()}error: this is a bug in simsuite; please report it with the text above")
+        say_unbroken(traceback.format_exc().rstrip())
+        say("error: this is a bug in simsuite; please report it with the text above")
         if as_json:
             print_error_json(type(e).__name__, str(e), 1)
         sys.exit(1)

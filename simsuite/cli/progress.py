@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import say
 from simsuite.cli.streams import give_up_stderr
+from simsuite.cli.terminals.wrapping import fitted
 from simsuite.summaries.lines import short_stepper
 from simsuite.words import about, measured, printable, steps_in_words
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from simsuite.core import Problem
     from simsuite.errors import Advice
 
 PLAIN_SECONDS = 10.0
 BAR_SECONDS = 0.1
+BAR_COLUMNS = 30
+BESIDE = 100  # columns of a terminal from which on the line on progress is beside the bar
 
 
 class _Progress:
@@ -107,7 +112,8 @@ class Bar(_Progress):
     def _say(self, text: str) -> None:
         if self._bar is not None:
             with self._terminal():
-                self._bar.console.print(printable(text, "\n"), markup=False, highlight=False)
+                console = self._bar.console
+                console.print(fitted(printable(text, "\n"), console.width), markup=False, highlight=False)
         else:
             say(text)
 
@@ -122,19 +128,35 @@ class Bar(_Progress):
 
     def begin(self, problem: Problem, step: int) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+        from rich.live import Live
 
         super().begin(problem, step)
-        columns = (BarColumn(bar_width=30), TaskProgressColumn(), TextColumn("{task.description}", markup=False))
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("compiling", total=1.0, completed=self._meter.share)
+        self._line, console = "compiling", Console(stderr=True)
+        self._bar = Live(get_renderable=lambda: self._drawn(console.width), console=console, transient=True)
         with self._terminal():
             self._bar.start()
 
+    def _drawn(self, width: int) -> RenderableType:
+        """The bar, the part of the work that is done, and beside them, or below where the terminal is narrow, the line
+        on it."""
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        share = self._meter.share
+        percent = f"{100 * share:3.0f} %"
+        bar_width = max(min(BAR_COLUMNS, width - len(percent) - 1), 1)
+        beside = width >= BESIDE and bar_width + len(percent) + 2 + len(self._line) <= width
+        row = Table.grid(padding=(0, 1, 0, 0))
+        row.add_row(ProgressBar(1.0, share, width=bar_width), Text(percent), Text(self._line if beside else ""))
+        return row if beside else Group(row, Text(fitted(self._line, width)))
+
     def show(self, step: int) -> None:
         if self._bar is not None:
+            self._line = self.line(step)
             with self._terminal():
-                self._bar.update(self._task, completed=self._meter.share, description=self.line(step))
+                self._bar.refresh()
 
     def end(self) -> None:
         if self._bar is not None:

@@ -171,8 +171,12 @@ class RunDirectory:
 
     @property
     def in_use(self) -> bool:
-        """Whether a simsuite has locked the directory."""
+        """Whether a simsuite is known to have locked the directory."""
         return self._lock.in_use
+
+    def lock_tested(self) -> bool | None:
+        """Whether a simsuite has locked the directory; None where that cannot be found out."""
+        return self._lock.tested()
 
     def _who(self) -> str:
         found = self.read_progress()

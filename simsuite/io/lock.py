@@ -45,25 +45,37 @@ class Lock:
 
     @property
     def in_use(self) -> bool:
-        """Whether a simsuite holds the lock alone. Asking takes a shared lock for some microseconds, which is why
-        `held` tries more than once."""
+        """Whether a simsuite is known to hold the lock alone."""
+        return self.tested() is True
+
+    def tested(self) -> bool | None:
+        """Whether a simsuite holds the lock alone; None where that cannot be found out, as on a file system without
+        such locks. Asking takes a shared lock for some microseconds, which is why `held` tries more than once."""
         return self._taken(fcntl.LOCK_SH, os.O_RDONLY)
 
     @property
     def in_use_or_shared(self) -> bool:
-        """Whether a simsuite holds the lock, alone or together with others. Asking takes it for some microseconds."""
-        return self._taken(fcntl.LOCK_EX, os.O_RDWR)
+        """Whether a simsuite is known to hold the lock, alone or together with others. Asking takes it for some
+        microseconds."""
+        return self._taken(fcntl.LOCK_EX, os.O_RDWR) is True
 
-    def _taken(self, how: int, flags: int) -> bool:
-        for path in (self.path, self._directory):
-            try:
-                with _opened(path, flags) as fd:
-                    fcntl.flock(fd, how | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-            except OSError:  # there is no such file, or its file system has no such lock
-                pass
-        return False
+    def _taken(self, how: int, flags: int) -> bool | None:
+        there = [path for path in (self.path, self._directory) if os.path.exists(path)]
+        answers = [_taken(path, how, flags) for path in there]
+        if True in answers:
+            return True
+        return False if False in answers or not there else None
+
+
+def _taken(path: Path, how: int, flags: int) -> bool | None:
+    try:
+        with _opened(path, flags) as fd:
+            fcntl.flock(fd, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # its file system has no such lock, or the file may not be read, or has just gone
+        return None
+    return False
 
 
 def _lock(file: int, directory: int, how: int) -> None:

@@ -105,10 +105,16 @@ def _open_for_reading(path: Path) -> h5py.File:
         except OSError:
             if not within_flush(path):
                 raise
-    if not Lock(path.parent).in_use:  # its writer was killed
+    if Lock(path.parent).tested() is False:  # its writer was killed
         with contextlib.suppress(PermissionError):
             repair(path)
             return h5py.File(path, "r")
+    return open_as_swmr(path)
+
+
+def open_as_swmr(path: Path) -> h5py.File:
+    """The file as one that a writer may be at work on, or was killed at; nothing in it is changed, and no lock taken.
+    Raises OSError where HDF5 cannot read it, which takes up to ten seconds to find out."""
     _require_readable_as_swmr(path)
     return h5py.File(path, "r", swmr=True, locking=False)
 

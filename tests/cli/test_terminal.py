@@ -634,7 +634,7 @@ def test_shells_complete_commands(tmp_path: Path) -> None:
         text=True,
         timeout=60,
     )
-    assert done.stdout.split() == ["resume", "repair"]
+    assert done.stdout.split() == ["resume", "repair", "report"]
 
 
 def test_doctor_as_an_object(say: Say) -> None:

@@ -110,6 +110,7 @@ ALLOWED = {
     "notebooks": BASE | {"pictures", "progress", "sweeps", "words"},
     "progress": BASE | {"capabilities", "io", "words"},
     "provenance": {"version", "words"},
+    "watching": BASE | {"inspection", "io", "words"},
     "words": set(),
     "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
     "parallel_for": set(),

@@ -1,0 +1,1 @@
+"""Terminals: their colours, their screens, and lines that fit them."""

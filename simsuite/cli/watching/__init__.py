@@ -1,0 +1,1 @@
+"""`simsuite watch`: a run in the terminal, drawn with characters."""
