@@ -38,8 +38,9 @@ class Field:
 class Recording:
     """The run in `directory`, read from its open result file."""
 
-    def __init__(self, directory: Path, file: h5py.File) -> None:
-        self.directory, self.file = directory, file
+    def __init__(self, directory: Path, file: h5py.File, time: float | None = None) -> None:
+        """time: the one of which fields are shown, of which the nearest frame is taken; default: that of the last."""
+        self.directory, self.file, self._wanted = directory, file, time
 
     def attribute(self, name: str) -> str:
         """A root attribute as text, "" where there is none."""
@@ -56,6 +57,15 @@ class Recording:
     @property
     def finished(self) -> bool:
         return self.attribute("status") == "complete"
+
+    @property
+    def failed(self) -> bool:
+        return self.attribute("status") == "failed"
+
+    @property
+    def state(self) -> str:
+        """What is to be said of a run that is not complete, in a word; "" for one that is."""
+        return "" if self.finished else "failed" if self.failed else "unfinished"
 
     @cached_property
     def scenario(self) -> Any:
@@ -83,6 +93,13 @@ class Recording:
     @cached_property
     def frames(self) -> int:
         return self.committed("time")
+
+    @cached_property
+    def shown(self) -> int:
+        """The number of the frame whose fields are shown."""
+        if self._wanted is None:
+            return self.frames - 1
+        return int(np.argmin(np.abs(self.time - self._wanted)))
 
     @cached_property
     def time(self) -> np.ndarray:

@@ -19,16 +19,15 @@ from matplotlib.text import Annotation, Text
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from matplotlib.transforms import Bbox
 
-from simsuite.pictures.recording import thinned
+from simsuite.pictures.look import COLOURS as COLOURS
+from simsuite.pictures.look import GREY, INK, WARNING, WIDTH, Look
+from simsuite.pictures.look import PALE as PALE
+from simsuite.pictures.recording import Recording, thinned
 
 DPI = 200
-WIDTH = 8.4  # inches
-INK, GREY, PALE = "#222222", "#6b6b6b", "#c8c8c8"
-WARNING = "#b23a00"
-# Okabe and Ito's palette, safe for colour-blind readers, without the yellow that vanishes on white
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#4d4d4d")
 SMALL, NORMAL, LARGE = 7.5, 8.5, 12.0
 _MARGIN = 0.12  # inches
+LIGHT = Look()
 
 
 class Subject(Protocol):
@@ -44,46 +43,56 @@ class Subject(Protocol):
 class Sheet:
     """One figure. `later` collects what can only be placed when the layout is known."""
 
-    def __init__(self, subject: Subject, height: float, subtitle: str) -> None:
-        self.figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor="white")
+    def __init__(self, subject: Subject, height: float, subtitle: str, width: float = WIDTH) -> None:
+        self.figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
         self.canvas = FigureCanvasAgg(self.figure)
         self._later: list[Callable[[], None]] = []
-        self._header(subject, height, subtitle)
+        state = subject.state if isinstance(subject, Recording) else "" if subject.finished else "unfinished"
+        self._title = self._write(" ".join(subject.title.split()), LARGE, INK, weight="bold")
+        self._state = self._write(state, LARGE, WARNING, weight="bold", horizontalalignment="right")
+        self._subtitle = self._write(subtitle, NORMAL, GREY)
 
-    def _header(self, subject: Subject, height: float, subtitle: str) -> None:
-        left, top = _MARGIN / WIDTH, 1 - 0.16 / height
-        room = WIDTH - 2 * _MARGIN
-        state = "" if subject.finished else "unfinished"
-        if state:
-            mark = self._write(left, top, state, LARGE, WARNING, weight="bold")
-            width = mark.get_window_extent().width / DPI
-            mark.set(x=1 - left, horizontalalignment="right")
-            room -= width + 0.2
-        title = self._write(left, top, " ".join(subject.title.split()), LARGE, INK, weight="bold")
-        fit(title, room)
-        fit(self._write(left, top - 0.245 / height, subtitle, NORMAL, GREY), WIDTH - 2 * _MARGIN)
-        below = (0, 0, 1, 1 - 0.62 / height)
+    def _write(self, text: str, size: float, colour: str, **style: Any) -> Text:
+        return self.figure.text(
+            0, 1, text, size=size, color=colour, va="top", parse_math=False, in_layout=False, **style
+        )
+
+    def _place_header(self, scale: float) -> None:
+        """Place title, state and subtitle, cut to the width of the sheet, and leave the rest to the axes. scale: of the
+        type."""
+        width, height = self.figure.get_size_inches()
+        left, room = _MARGIN / width, width - 2 * _MARGIN
+        self._state.set_position((1 - left, 1 - 0.16 * scale / height))
+        self._title.set_position((left, 1 - 0.16 * scale / height))
+        self._subtitle.set_position((left, 1 - 0.405 * scale / height))
+        state = self._state.get_window_extent().width / DPI + 0.2 if self._state.get_text() else 0.0
+        fit(self._title, room - state)
+        fit(self._subtitle, room)
+        below = (0, 0, 1, 1 - 0.62 * scale / height)
         engine = ConstrainedLayoutEngine(rect=below, w_pad=_MARGIN, h_pad=_MARGIN, wspace=0.03, hspace=0.03)
         self.figure.set_layout_engine(engine)
-
-    def _write(self, x: float, y: float, text: str, size: float, colour: str, **style: Any) -> Text:
-        return self.figure.text(
-            x, y, text, size=size, color=colour, va="top", parse_math=False, in_layout=False, **style
-        )
 
     def later(self, place: Callable[[], None]) -> None:
         """Call `place` when the axes have their final positions; it must not change them."""
         self._later.append(place)
 
-    def save(self, path: Path) -> None:
-        """Write the picture in the format that the suffix names."""
+    def laid_out(self, look: Look = LIGHT) -> Figure:
+        """The figure with its look, when everything is in its final place. To be called once."""
+        self.figure.set_size_inches(look.width if look.size else self.figure.get_figwidth(), self.figure.get_figheight())
+        look.apply(self.figure)
+        self._place_header(look.type_scale)
         self.figure.draw_without_rendering()
         self.figure.set_layout_engine("none")
         for place in self._later:
             place()
+        return self.figure
+
+    def save(self, path: Path, look: Look = LIGHT) -> None:
+        """Write the picture in the format that the suffix names."""
+        figure = self.laid_out(look)
         kind = path.suffix.lower().removeprefix(".")
         stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-        self.figure.savefig(path, format=kind, dpi=DPI, metadata=stamp)
+        figure.savefig(path, format=kind, dpi=DPI, metadata=stamp, facecolor=figure.get_facecolor())
 
 
 def fit(text: Text, inches: float) -> None:
