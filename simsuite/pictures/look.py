@@ -33,9 +33,12 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7
 
 @dataclass(frozen=True)
 class Theme:
-    """What becomes of colours and sizes. colours: for colours of the light theme those in their place. mirrored: whether
-    all other colours have their lightness mirrored, as on a dark page. page: the colour of the page, and mixed into
-    mirrored colours. type_scale, line_scale: factors of the sizes of letters and of the widths of lines."""
+    """What becomes of colours and sizes.
+
+    page: the colour of the page. colours: for colours of the light theme those in their place. mirrored: whether all
+    other colours have their lightness mirrored, as on a dark page. type_scale, line_scale: factors of the sizes of
+    letters and of the widths of lines.
+    """
 
     page: str = "#ffffff"
     colours: Mapping[str, str] = field(default_factory=dict)
@@ -64,7 +67,10 @@ WIDTH = 8.4  # inches: the width where no size is asked for
 
 @dataclass(frozen=True)
 class Look:
-    """A theme, and a width of the sheet by name; None: the usual one. Raises UsageError for names that there are not."""
+    """A theme, and a width of the sheet by name; None: the usual one.
+
+    Raises UsageError for names that there are not.
+    """
 
     theme: str = "light"
     size: str | None = None
@@ -72,7 +78,8 @@ class Look:
     def __post_init__(self) -> None:
         for what, name, known in (("theme", self.theme, THEMES), ("size", self.size, SIZES)):
             if name is not None and name not in known:
-                raise UsageError(f"there is no {what} {name!r}: take {', '.join(list(known)[:-1])} or {list(known)[-1]}")
+                *some, last = known
+                raise UsageError(f"there is no {what} {name!r}: take {', '.join(some)} or {last}")
 
     @property
     def width(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,13 +27,22 @@ class Field:
     """A plane of numbers, each the mean over a block of cells.
 
     values[y, x]; block: how many cells a block has along y and x (blocks at the far ends may be cut); low, high: the
-    extremes over all cells, before averaging.
+    extremes over all cells, before averaging; top: the cell of the largest value, along x and along y.
     """
 
     values: np.ndarray
     block: tuple[int, int]
     low: float
     high: float
+    top: tuple[int, int]
+
+    @classmethod
+    def of(cls, values: np.ndarray, limit: int) -> Field:
+        """The field of a whole array [y, x]."""
+        by, bx = (math.ceil(n / limit) for n in values.shape)
+        y, x = np.unravel_index(int(np.argmax(values)), values.shape)
+        means = _block_means(np.asarray(values, np.float64), by, bx)
+        return cls(means, (by, bx), float(values.min()), float(values.max()), (int(x), int(y)))
 
 
 class Recording:
@@ -66,6 +76,16 @@ class Recording:
     def state(self) -> str:
         """What is to be said of a run that is not complete, in a word; "" for one that is."""
         return "" if self.finished else "failed" if self.failed else "unfinished"
+
+    @cached_property
+    def failure(self) -> Mapping[str, Any]:
+        """Why the run failed, as `error`, and the `cell` to blame, along x and along y, or None; empty for others."""
+        return (RunDirectory(self.directory).read_failure() or {}) if self.failed else {}
+
+    @property
+    def base(self) -> Path:
+        """Where names of data files in the scenario start from."""
+        return Path(os.path.normpath(self.directory.resolve() / self.attribute("scenario_base")))
 
     @cached_property
     def scenario(self) -> Any:
@@ -135,12 +155,15 @@ class Recording:
         ny, nx = dataset.shape[1:]
         by, bx = math.ceil(ny / limit), math.ceil(nx / limit)
         rows = by * max(1, _SLAB_BYTES // (8 * nx * by))
-        values, low, high = [], math.inf, -math.inf
+        values, low, high, top = [], math.inf, -math.inf, (0, 0)
         for start in range(0, ny, rows):
             slab = dataset[frame, start : start + rows]
-            low, high = min(low, float(slab.min())), max(high, float(slab.max()))
+            low = min(low, float(slab.min()))
+            if float(slab.max()) > high:
+                y, x = np.unravel_index(int(np.argmax(slab)), slab.shape)
+                high, top = float(slab.max()), (int(x), start + int(y))
             values.append(_block_means(np.asarray(slab, np.float64), by, bx))
-        return Field(np.concatenate(values), (by, bx), low, high)
+        return Field(np.concatenate(values), (by, bx), low, high, top)
 
 
 def _block_means(values: np.ndarray, by: int, bx: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colorbar import Colorbar
@@ -50,7 +51,8 @@ class Sheet:
         state = subject.state if isinstance(subject, Recording) else "" if subject.finished else "unfinished"
         self._title = self._write(" ".join(subject.title.split()), LARGE, INK, weight="bold")
         self._state = self._write(state, LARGE, WARNING, weight="bold", horizontalalignment="right")
-        self._subtitle = self._write(subtitle, NORMAL, GREY)
+        failure = subject.failure.get("error", "") if isinstance(subject, Recording) else ""
+        self._subtitle = self._write(failure or subtitle, NORMAL, WARNING if failure else GREY)
 
     def _write(self, text: str, size: float, colour: str, **style: Any) -> Text:
         return self.figure.text(
@@ -72,13 +74,27 @@ class Sheet:
         engine = ConstrainedLayoutEngine(rect=below, w_pad=_MARGIN, h_pad=_MARGIN, wspace=0.03, hspace=0.03)
         self.figure.set_layout_engine(engine)
 
+    def explain(self, handles: Sequence[Artist]) -> None:
+        """Say below all panels what lines and marks mean. handles: one for each, with its label."""
+        if handles:
+            self.figure.legend(
+                handles=list(handles),
+                loc="outside lower left",
+                ncols=6 if self.figure.get_figwidth() > 5 else 3,
+                fontsize=SMALL,
+                frameon=False,
+                labelcolor=INK,
+            )
+
     def later(self, place: Callable[[], None]) -> None:
         """Call `place` when the axes have their final positions; it must not change them."""
         self._later.append(place)
 
     def laid_out(self, look: Look = LIGHT) -> Figure:
         """The figure with its look, when everything is in its final place. To be called once."""
-        self.figure.set_size_inches(look.width if look.size else self.figure.get_figwidth(), self.figure.get_figheight())
+        self.figure.set_size_inches(
+            look.width if look.size else self.figure.get_figwidth(), self.figure.get_figheight()
+        )
         look.apply(self.figure)
         self._place_header(look.type_scale)
         self.figure.draw_without_rendering()

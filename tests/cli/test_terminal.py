@@ -25,7 +25,7 @@ from simsuite.cli.numbers import tree
 from simsuite.cli.summary import MOST_LINES, _why_unknown, short_stepper, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
-from simsuite.pictures.heat import _subtitle as heat_subtitle
+from simsuite.pictures.heat import subtitle as heat_subtitle
 from simsuite.pictures.recording import Recording
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatScenario
