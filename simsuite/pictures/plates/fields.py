@@ -67,8 +67,8 @@ def probes_of(model: HeatScenario, domain: Domain) -> list[Marked]:
 def draw_field(
     run: Recording, sheet: Sheet, ax: Axes, scale: Scale, note: str = "", named: bool = True
 ) -> list[Line2D]:
-    """Draw the frame that is shown. note: ends the title. Returns what a key is to show. named: whether outlines, points
-    and isotherms are drawn, too."""
+    """Draw the frame that is shown. note: ends the title. named: whether outlines, points and isotherms are drawn, too.
+    Returns what a key is to show."""
     model, precision = run.scenario, precision_of(run)
     domain, field = domain_of(model), temperature(run, run.shown)
     image = draw_map(ax, field, domain, scale)
