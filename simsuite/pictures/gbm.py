@@ -12,6 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from simsuite.pictures.exposure import draw_exposure
 from simsuite.pictures.gbm_options import draw_options, option_rows
+from simsuite.pictures.markets.densities import beside_fan
+from simsuite.pictures.markets.histograms import Histogram, price_histogram
 from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import grouped, rounded, shortened
@@ -28,7 +30,8 @@ _ROW = 1.9  # the height of a row in inches
 @dataclass(frozen=True)
 class Fan:
     """The data of one asset that are drawn. quantiles[quantile, time]; paths[path, time]. law: the exact law of the
-    price at the last time, where it is known. uncertain: whether prices differ from path to path.
+    price at the last time, where it is known. uncertain: whether prices differ from path to path. counted: how the
+    prices of all paths are distributed at the end, where that is stored.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Fan:
     terminal: np.ndarray
     law: LogPriceLaw | None
     uncertain: bool
+    counted: Histogram | None = None
 
 
 def gbm_figure(run: Recording) -> Sheet:
@@ -105,6 +109,7 @@ def _fan(run: Recording, a: int) -> Fan:
         terminal=terminal.ravel(),
         law=reference_law(model, a, end) if end > 0 else None,
         uncertain=any(asset.volatility.values) or asset.jumps is not None,
+        counted=price_histogram(run, a) if run.shown == run.frames - 1 else None,
     )
 
 
@@ -168,15 +173,17 @@ def _price_limits(fan: Fan) -> tuple[float, float]:
 
 
 def _draw_terminal(ax: Axes, fan: Fan, last: bool) -> None:
-    """Bars between neighbouring quantiles, each as wide as the density of all paths there, and the exact density
-    where it is known.
+    """Bars as wide as the density of all paths there, between neighbouring quantiles where no finer counts are stored,
+    and the exact density where it is known.
 
     Of the price, or of its natural logarithm where the price axis is logarithmic.
     """
     pairs, edges, log = _pairs(fan.levels), fan.quantiles[:, -1], _logarithmic(fan)
     low, high = _price_limits(fan)
     spread = fan.uncertain and fan.time[-1] > 0
-    for i in range(len(edges) - 1):
+    if fan.counted is not None and spread:
+        beside_fan(ax, fan.counted, low, high, log)
+    for i in range(len(edges) - 1 if fan.counted is None else 0):
         if edges[i + 1] > edges[i]:
             width = math.log(edges[i + 1] / edges[i]) if log else edges[i + 1] - edges[i]
             density = (fan.levels[i + 1] - fan.levels[i]) / width
@@ -205,7 +212,9 @@ def _explain(left: Axes, right: Axes, fan: Fan) -> None:
     if not (fan.uncertain and fan.time[-1] > 0):
         return
     lines = [("exact density", INK)] if fan.law is not None else []
-    if len(fan.levels) > 1:
+    if fan.counted is not None:
+        lines.append(("all paths", _BAND))
+    elif len(fan.levels) > 1:
         lines += [("all paths, between", _BAND), ("their quantiles", _BAND)]
     for i, (text, colour) in enumerate(lines):
         y = -(4 + 10 * i)
