@@ -14,6 +14,7 @@ from simsuite.cli import bench, check, compare, doctor, export, info, keys, new,
 from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.cli.memory import lacks_memory, require_addresses
 from simsuite.cli.sweeps import command as sweep
+from simsuite.cli.videos import command as video
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
 
@@ -36,6 +37,7 @@ app.command()(info.info)
 app.command("list")(info.list_runs)
 app.command()(compare.compare)
 app.command()(plot.plot)
+app.command()(video.animate)
 app.command()(export.export)
 app.command()(new.new)
 app.command()(doctor.doctor)

@@ -122,7 +122,7 @@ def themed(colour: Any, theme: Theme) -> tuple[float, float, float, float]:
 
 def _scale(artist: Artist, theme: Theme) -> None:
     if isinstance(artist, Text):
-        artist.set_size(artist.get_size() * theme.type_scale)
+        artist.set_fontsize(float(artist.get_fontsize()) * theme.type_scale)
     elif isinstance(artist, Line2D):
         artist.set_linewidth(artist.get_linewidth() * theme.line_scale)
         artist.set_markersize(artist.get_markersize() * theme.line_scale)
@@ -139,7 +139,9 @@ def _recolour(artist: Artist, theme: Theme) -> None:
         for axis in (artist.xaxis, artist.yaxis):
             for which in ("major", "minor"):
                 known = axis.get_tick_params(which=which)
-                new = {key: themed(known[key], theme) for key in ("color", "labelcolor") if key in known}
+                new: dict[str, Any] = {
+                    key: themed(known[key], theme) for key in ("color", "labelcolor") if key in known
+                }
                 axis.set_tick_params(which=which, **new)
     elif isinstance(artist, Text):
         artist.set_color(themed(artist.get_color(), theme))

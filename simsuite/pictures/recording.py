@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from simsuite.errors import SimsuiteError
+from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
 from simsuite.io.reading import committed_rows
@@ -48,8 +48,9 @@ class Field:
 class Recording:
     """The run in `directory`, read from its open result file."""
 
-    def __init__(self, directory: Path, file: h5py.File, time: float | None = None) -> None:
-        """time: the one of which fields are shown, of which the nearest frame is taken; default: that of the last."""
+    def __init__(self, directory: Path, file: h5py.File, time: float | str | None = None) -> None:
+        """time: the one of which fields are shown, in the unit of the file or with one, "2 min", of which the nearest
+        frame is taken; default: that of the last."""
         self.directory, self.file, self._wanted = directory, file, time
 
     def attribute(self, name: str) -> str:
@@ -119,7 +120,8 @@ class Recording:
         """The number of the frame whose fields are shown."""
         if self._wanted is None:
             return self.frames - 1
-        return int(np.argmin(np.abs(self.time - self._wanted)))
+        wanted = self._wanted if isinstance(self._wanted, float | int) else _as_time(self._wanted, self.solver == "gbm")
+        return int(np.argmin(np.abs(self.time - wanted)))
 
     @cached_property
     def time(self) -> np.ndarray:
@@ -164,6 +166,22 @@ class Recording:
                 high, top = float(slab.max()), (int(x), start + int(y))
             values.append(_block_means(np.asarray(slab, np.float64), by, bx))
         return Field(np.concatenate(values), (by, bx), low, high, top)
+
+
+def _as_time(text: str, years: bool) -> float:
+    """A time that is written as a number or with a unit. Raises UsageError."""
+    try:
+        value: float | None = float(text)
+    except ValueError:
+        from simsuite.scenario.units import SECONDS, YEARS, Scales, UnitError, quantity
+
+        try:
+            value = quantity(text.strip(), YEARS if years else SECONDS, Scales(years=years))
+        except UnitError as error:
+            raise UsageError(f"cannot read {text!r} as a time: {error}") from error
+    if value is None or not math.isfinite(value):
+        raise UsageError(f'cannot read {text!r} as a time: write a number, or one with a unit, "2 min"')
+    return value
 
 
 def _block_means(values: np.ndarray, by: int, bx: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simsuite.pictures.recording import Recording
-from simsuite.scenario.gbm import Option
+from simsuite.scenario.gbm import European, Option
 
 _BARS = 70  # At least so many bars are drawn over the width of a panel, where there are so many bins.
 
@@ -65,8 +65,7 @@ def payoff_histogram(run: Recording, option: Option, bars: int = _BARS) -> tuple
     """The share of paths on which an option pays nothing, and how its payoff is distributed otherwise. None where that
     does not follow from the histogram of one price at the end, or nothing else is ever paid."""
     model = run.scenario
-    style = getattr(option, "style", "")
-    if style not in ("european", "digital") or option.maturity not in (None, model.time.end):
+    if not isinstance(option, European) or option.maturity not in (None, model.time.end):
         return None
     asset = model.asset_names.index(option.asset) if option.asset else 0
     prices = price_histogram(run, asset)
@@ -76,7 +75,7 @@ def payoff_histogram(run: Recording, option: Option, bars: int = _BARS) -> tuple
     begin, end = prices.edges[:-1], prices.edges[1:]
     beyond = np.clip((end - strike) / (end - begin), 0.0, 1.0)  # the share of a bin above the strike
     paid = float(prices.share @ (beyond if sign > 0 else 1 - beyond))
-    if style == "digital" or paid == 0:
+    if paid == 0:
         return None
     low, high = (
         np.maximum(sign * ((begin if sign > 0 else end) - strike), 0.0),

@@ -1,0 +1,119 @@
+"""The page of a video: what is the same in all frames, drawn once, and what is put on it for each."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Colormap, Normalize, to_rgb
+from matplotlib.figure import Figure
+
+from simsuite.pictures.heat_map import Domain
+from simsuite.pictures.look import INK, THEMES, Look, themed
+from simsuite.pictures.sheet import LARGE, draw_bar, fit, tidy
+
+_DPI = 100
+_LEFT, _RIGHT, _TOP, _BOTTOM = 74, 118, 62, 74  # pixels around the field
+_BAR = 6  # pixels: the height of the bar that shows how far the video is
+_STAMP = 17  # pixels: the size of the letters of the time stamp
+
+
+@dataclass(frozen=True)
+class Page:
+    """background: uint8 [height, width, 3], without field, time and bar. field: its place, rows and columns of pixels.
+    stamp: the left upper corner of the time stamp. colours: [256, 3] of the field."""
+
+    background: np.ndarray
+    field: tuple[slice, slice]
+    stamp: tuple[int, int]
+    ink: tuple[int, int, int]
+    colours: np.ndarray
+
+    @property
+    def palette(self) -> np.ndarray:
+        """256 colours, for pictures that may have no more: those of the page, and as many of the field."""
+        found, counts = np.unique(self.background.reshape(-1, 3), axis=0, return_counts=True)
+        page = found[np.argsort(-counts)][:56]
+        few = self.colours[np.linspace(0, 255, 256 - len(page)).round().astype(int)]
+        return np.concatenate([few, page])
+
+    def frame(self, indices: np.ndarray, text: str, share: float) -> np.ndarray:
+        """A frame, uint8 [height, width, 3]. indices: uint8, of the colours of the field's pixels, top row first. text:
+        the time. share: how far the video is, 0 to 1."""
+        page = self.background.copy()
+        page[self.field] = np.take(self.colours, indices, axis=0)
+        rows, columns = self.field
+        begin = rows.stop + 48
+        page[begin : begin + _BAR, columns.start : columns.start + round(share * indices.shape[1])] = self.ink
+        self._stamp(page, text)
+        return page
+
+    def _stamp(self, page: np.ndarray, text: str) -> None:
+        mask = _written(text)
+        x, y = self.stamp
+        width = min(mask.shape[1], page.shape[1] - x)
+        place = page[y : y + mask.shape[0], x : x + width]
+        share = mask[:, :width, np.newaxis].astype(np.float32) / 255
+        place[...] = (place * (1 - share) + np.array(self.ink, np.float32) * share).round().astype(np.uint8)
+
+
+@functools.lru_cache(maxsize=64)
+def _written(text: str) -> np.ndarray:
+    """A line of text as a mask, 0 to 255, by Pillow."""
+    from PIL import Image, ImageDraw
+
+    font = _font()
+    left, top, right, bottom = font.getbbox(text)
+    image = Image.new("L", (int(right) + 2, _STAMP + 8), 0)
+    ImageDraw.Draw(image).text((0, 2), text, fill=255, font=font)
+    del left, top, bottom
+    return np.asarray(image)
+
+
+@functools.cache
+def _font():  # type: ignore[no-untyped-def]
+    from PIL import ImageFont
+
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"), _STAMP)
+
+
+def make_page(
+    title: str,
+    domain: Domain,
+    size: tuple[int, int],
+    limits: tuple[float, float],
+    label: str,
+    colours: Colormap,
+    look: Look,
+) -> Page:
+    """The page around a field. size: of the field, width and height in pixels. limits: the numbers of the first and the
+    last colour. label: of the colour bar."""
+    across, up = size
+    width, height = (n + n % 2 for n in (across + _LEFT + _RIGHT, up + _TOP + _BOTTOM))
+    figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
+    FigureCanvasAgg(figure)
+    ax = figure.add_axes((_LEFT / width, 1 - (_TOP + up) / height, across / width, up / height))
+    ax.set(xlim=(0, domain.lx), ylim=(0, domain.ly))
+    image = ScalarMappable(Normalize(*limits), colours)
+    tidy(ax, "", f"x ({domain.unit.name})", f"y ({domain.unit.name})", box=True)
+    draw_bar(ax, image, label, 16 / across)
+    head = figure.text(_LEFT / width, 1 - 10 / height, title, size=LARGE, color=INK, weight="bold", va="top")
+    head.set_parse_math(False)
+    fit(head, (width - _LEFT - 12) / _DPI * 2)  # the sheet's own resolution is twice as high
+    bar = figure.add_axes((_LEFT / width, 1 - (_TOP + up + 48 + _BAR) / height, across / width, _BAR / height))
+    bar.set(xticks=[], yticks=[], facecolor="#e4e4e4")
+    for spine in bar.spines.values():
+        spine.set_visible(False)
+    look.apply(figure)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    background = np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
+    theme = THEMES[look.theme]
+    ink = tuple(round(255 * part) for part in themed(INK, theme)[:3])
+    lut = (255 * np.array([to_rgb(c) for c in colours(np.arange(256))])).round().astype(np.uint8)
+    return Page(background, (slice(_TOP, _TOP + up), slice(_LEFT, _LEFT + across)), (_LEFT, 33), ink, lut)
