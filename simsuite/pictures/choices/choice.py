@@ -19,13 +19,15 @@ Draw = Callable[[Sheet, Axes, Limits | None], Sequence[Artist]]
 class Panel:
     """draw: draws it, with its colours between the given limits if there are such, and returns what a key is to show.
     shape: its height over its width. limits: the least and the largest number that has a colour; None: it has no scale
-    of colours. alike: whether panels of several runs get the same axes.
+    of colours. alike: whether panels of several runs get the same axes. kind: panels of several runs stand beside each
+    other if they are of one kind.
     """
 
     draw: Draw
     shape: float = 0.55
     limits: Limits | None = None
     alike: bool = True
+    kind: str = ""
 
 
 @dataclass(frozen=True)

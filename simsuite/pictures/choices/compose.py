@@ -14,7 +14,8 @@ from simsuite.pictures.sheet import INK, NORMAL, Sheet, Subject
 
 Row = list[tuple[Panel, str]]  # panels that show the same, each with the name of its run, "" where there is one run
 _AROUND, _BESIDE = 0.95, 1.15  # inches above and below, and left and right of the axes of a panel
-_HEADER, _KEY = 0.7, 0.35  # inches
+_HEADER, _KEY = 0.75, 0.4  # inches
+_HIGHEST = 4.6  # inches of axes
 
 
 def composed(subject: Subject, subtitle: str, rows: Sequence[Row], look: Look) -> Sheet:
@@ -46,7 +47,8 @@ def composed(subject: Subject, subtitle: str, rows: Sequence[Row], look: Look) -
 
 def _height(line: Row, width: float, look: Look) -> float:
     """The height of panels beside each other, each that wide, in inches."""
-    return max(panel.shape for panel, _ in line) * max(width - _BESIDE, 1.0) + _AROUND * look.type_scale
+    axes = max(panel.shape for panel, _ in line) * max(width - _BESIDE, 1.0)
+    return min(axes, _HIGHEST) + _AROUND * look.type_scale
 
 
 def _joined(rows: Sequence[Row]) -> list[Row]:

@@ -19,11 +19,11 @@ from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import Sheet
 
 
-def _panel(draw: Callable[[Sheet, Axes], Sequence[Artist] | None], shape: float = 0.55, alike: bool = True) -> Panel:
+def _panel(draw: Callable[[Sheet, Axes], Sequence[Artist] | None], kind: str = "", alike: bool = True) -> Panel:
     def drawn(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
         return draw(sheet, ax) or []
 
-    return Panel(drawn, shape, alike=alike)
+    return Panel(drawn, alike=alike, kind=kind)
 
 
 def _fans(run: Recording) -> Sequence[Panel]:
@@ -39,13 +39,13 @@ def _assets_spread(run: Recording) -> list[int]:
 
 def _densities(run: Recording) -> Sequence[Panel]:
     def price(a: int) -> Panel:
-        return _panel(lambda sheet, ax: draw_density(run, ax, a))
+        return _panel(lambda sheet, ax: draw_density(run, ax, a), "price")
 
     def payoff(o: int) -> Panel:
-        return _panel(lambda sheet, ax: draw_payoff(run, ax, o))
+        return _panel(lambda sheet, ax: draw_payoff(run, ax, o), "payoff")
 
     found = [price(a) for a in _assets_spread(run)] + [payoff(o) for o in payoffs_shown(run)]
-    return [*found, _panel(lambda sheet, ax: draw_loss(run, ax))] if loss_histogram(run) is not None else found
+    return [*found, _panel(lambda sheet, ax: draw_loss(run, ax), "loss")] if loss_histogram(run) is not None else found
 
 
 def _no_density(run: Recording) -> str | None:
@@ -56,7 +56,7 @@ def _no_density(run: Recording) -> str | None:
 
 def _greeks(run: Recording) -> Sequence[Panel]:
     def panel(name: str) -> Panel:
-        return _panel(lambda sheet, ax: draw_greek(run, ax, name))
+        return _panel(lambda sheet, ax: draw_greek(run, ax, name), name)
 
     return [panel(name) for name in greeks_of(run)]
 

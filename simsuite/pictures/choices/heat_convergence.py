@@ -10,6 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
+from simsuite.errors import UsageError
 from simsuite.pictures.choices.choice import Limits, Panel
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import COLOURS, GREY, Sheet, label_ends, tidy
@@ -22,7 +23,11 @@ def few_errors(run: Recording) -> str | None:
 
 
 def converged_panels(runs: Sequence[Recording]) -> Sequence[Panel]:
-    """A panel with the errors of all runs at the times that are shown, over the larger side of their cells."""
+    """A panel with the errors of all runs at the times that are shown, over the larger side of their cells.
+
+    Raises UsageError for a single run, whose errors are no line."""
+    if len(runs) < 2:
+        raise UsageError("convergence takes several runs, with cells or steps of several sizes: name them all")
 
     def draw(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
         sizes = np.array([max(r.scenario.grid.lx / r.scenario.grid.nx, r.scenario.grid.ly / r.scenario.grid.ny)

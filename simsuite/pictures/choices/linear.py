@@ -38,7 +38,7 @@ def _trajectory(run: Recording) -> Sequence[Panel]:
 
     found = [panel(j) for j in range(panels_of_samples(run, shown))]
     if has_inputs(run):
-        found.append(Panel(_inputs(run), 0.35))
+        found.append(Panel(_inputs(run), 0.35, kind="input"))
     return found
 
 
@@ -59,14 +59,16 @@ def _modes(run: Recording) -> Sequence[Panel]:
         draw_matrix(run, ax)
         return []
 
-    found = [Panel(eigenvalues, 0.75)]
-    if run.has("matrix_magnitude") and run.file["matrix_magnitude"].size > 1:
-        found.append(Panel(matrix, 0.75, alike=False))
-    return found
+    found = [Panel(eigenvalues, 0.75)] if has_eigenvalues(run) else []
+    return [*found, Panel(matrix, 0.75, alike=False, kind="matrix")] if _has_matrix(run) else found
+
+
+def _has_matrix(run: Recording) -> bool:
+    return run.has("matrix_magnitude") and run.file["matrix_magnitude"].size > 1
 
 
 def _no_modes(run: Recording) -> str | None:
-    return None if has_eigenvalues(run) else "modes: it is not over, or its matrix is too large for all eigenvalues"
+    return None if has_eigenvalues(run) or _has_matrix(run) else "modes: they are known when it is over"
 
 
 def _bode(run: Recording) -> Sequence[Panel]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from simsuite.errors import UsageError
-from simsuite.pictures.choices.choice import Choice
+from simsuite.pictures.choices.choice import Choice, Panel
 from simsuite.pictures.choices.compose import Row, composed
 from simsuite.pictures.choices.gbm import GBM
 from simsuite.pictures.choices.heat import HEAT
@@ -60,9 +60,14 @@ def _rows(runs: Sequence[Recording], name: str) -> list[Row]:
     if len(runs) == 1:
         return [[(panel, "")] for panel in choices[0].panels(runs[0])]
     found = [list(choice.panels(run)) for choice, run in zip(choices, runs)]
-    labels = labels_of(runs)
+    kinds = dict.fromkeys(panel.kind for panels in found for panel in panels)
+    return [row for kind in kinds for row in _beside([[p for p in panels if p.kind == kind] for panels in found], runs)]
+
+
+def _beside(found: Sequence[Sequence[Panel]], runs: Sequence[Recording]) -> list[Row]:
+    """Rows of the first panels of all runs, of the second ones, and so on, as far as there are any."""
     return [
-        [(panels[k], label) for panels, label in zip(found, labels) if k < len(panels)]
+        [(panels[k], label) for panels, label in zip(found, labels_of(runs)) if k < len(panels)]
         for k in range(max(map(len, found)))
     ]
 

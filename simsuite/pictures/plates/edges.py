@@ -59,12 +59,14 @@ def draw_edges(sheet: Sheet, ax: Axes, model: HeatScenario) -> Sequence[Artist]:
 
 
 def _names(model: HeatScenario, scale: float) -> list[Marked]:
-    """The names of the sources that have a shape, in its middle."""
-    found = []
+    """The names of the sources that have a shape, in its middle, with their power."""
+    found, heat = [], "K/s" if model.material.alone else "W/m³"
     for name, source in zip(source_names(model.source), model.source):
         middle = _middle(source)
         if middle is not None:
-            found.append(Marked((middle[0] * scale, middle[1] * scale), shortened(name), mark="None"))
+            given, unit = (source.watts, "W") if source.watts is not None else (source.power, heat)
+            words = f"{shortened(name)}: {_number(given)} {unit}"
+            found.append(Marked((middle[0] * scale, middle[1] * scale), words, mark="None"))
     return found
 
 

@@ -38,6 +38,11 @@ class Material:
         low, high = float(self.values.min()), float(self.values.max())
         return (low, high) if high > low * (1 + 1e-12) else None
 
+    @property
+    def words(self) -> str:
+        """Name and number of one that is the same everywhere."""
+        return f"{self.name.lower()} {rounded(float(self.values.min()))} {self.unit}"
+
 
 def materials_of(model: HeatScenario, plate: Plate) -> list[Material]:
     """The coefficients that there are to show: the conductivity, along both axes where they differ, and what else

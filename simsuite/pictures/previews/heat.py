@@ -37,7 +37,9 @@ def heat_preview(model: HeatScenario, base: Path) -> tuple[str, list[Panel]]:
 
         return Panel(draw, shape, which.limits)
 
-    panels = [Panel(edges, shape), *map(material, materials_of(model, plate))]
+    materials = materials_of(model, plate)
+    panels = [Panel(edges, shape), *(material(each) for each in materials if each.limits is not None)]
+    same = "".join(f"{each.words}   |   " for each in materials if each.limits is None)
     degrees = "°C" if model.units == "degC" else "K"
     low, high = float(initial.min()), float(initial.max())
     if contrast(low, high, _PRECISION):
@@ -45,7 +47,7 @@ def heat_preview(model: HeatScenario, base: Path) -> tuple[str, list[Panel]]:
         begin = f"at first {rounded(low)} to {rounded(high)} {degrees}"
     else:
         begin = f"at first {rounded(low)} {degrees} everywhere"
-    return f"Heat conduction on {g.nx} × {g.ny} cells   |   before the run   |   {begin}", panels
+    return f"Heat conduction on {g.nx} × {g.ny} cells   |   before the run   |   {same}{begin}", panels
 
 
 def _initial(model: HeatScenario, plate: Plate, degrees: str) -> Draw:

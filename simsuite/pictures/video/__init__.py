@@ -1,1 +1,1 @@
-"""Videos of fields: frames are coloured by NumPy and handed to ffmpeg as they are; what does not change is drawn once."""
+"""Videos of fields: NumPy colours frames, ffmpeg takes them as they are, and the page around them is drawn once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy as np
@@ -16,6 +17,9 @@ from matplotlib.figure import Figure
 from simsuite.pictures.heat_map import Domain
 from simsuite.pictures.look import INK, THEMES, Look, themed
 from simsuite.pictures.sheet import LARGE, draw_bar, fit, tidy
+
+if TYPE_CHECKING:
+    from PIL.ImageFont import FreeTypeFont
 
 _DPI = 100
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 118, 62, 74  # pixels around the field
@@ -68,15 +72,14 @@ def _written(text: str) -> np.ndarray:
     from PIL import Image, ImageDraw
 
     font = _font()
-    left, top, right, bottom = font.getbbox(text)
-    image = Image.new("L", (int(right) + 2, _STAMP + 8), 0)
+    width = font.getlength(text)
+    image = Image.new("L", (int(width) + 2, _STAMP + 8), 0)
     ImageDraw.Draw(image).text((0, 2), text, fill=255, font=font)
-    del left, top, bottom
     return np.asarray(image)
 
 
 @functools.cache
-def _font():  # type: ignore[no-untyped-def]
+def _font() -> FreeTypeFont:
     from PIL import ImageFont
 
     return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"), _STAMP)
@@ -114,6 +117,8 @@ def make_page(
     canvas.draw()
     background = np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
     theme = THEMES[look.theme]
-    ink = tuple(round(255 * part) for part in themed(INK, theme)[:3])
+    red, green, blue = (round(255 * part) for part in themed(INK, theme)[:3])
     lut = (255 * np.array([to_rgb(c) for c in colours(np.arange(256))])).round().astype(np.uint8)
-    return Page(background, (slice(_TOP, _TOP + up), slice(_LEFT, _LEFT + across)), (_LEFT, 33), ink, lut)
+    return Page(
+        background, (slice(_TOP, _TOP + up), slice(_LEFT, _LEFT + across)), (_LEFT, 33), (red, green, blue), lut
+    )
