@@ -28,6 +28,7 @@ from simsuite.pictures.recording import Recording, thinned
 DPI = 200
 SMALL, NORMAL, LARGE = 7.5, 8.5, 12.0
 _MARGIN = 0.12  # inches
+_COLUMNS = 6  # of a key, at most
 LIGHT = Look()
 
 
@@ -48,6 +49,7 @@ class Sheet:
         self.figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
         self.canvas = FigureCanvasAgg(self.figure)
         self._later: list[Callable[[], None]] = []
+        self._key: list[Artist] = []
         state = subject.state if isinstance(subject, Recording) else "" if subject.finished else "unfinished"
         self._title = self._write(" ".join(subject.title.split()), LARGE, INK, weight="bold")
         self._state = self._write(state, LARGE, WARNING, weight="bold", horizontalalignment="right")
@@ -76,15 +78,23 @@ class Sheet:
 
     def explain(self, handles: Sequence[Artist]) -> None:
         """Say below all panels what lines and marks mean. handles: one for each, with its label."""
-        if handles:
-            self.figure.legend(
-                handles=list(handles),
+        self._key.extend(handles)
+
+    def _place_key(self, scale: float) -> None:
+        """Write the key, in as many columns as there is room for. scale: of the type, by which it will grow."""
+        room = self.figure.get_figwidth() * self.figure.dpi - 2 * _MARGIN * DPI
+        for columns in range(min(len(self._key), _COLUMNS), 0, -1):
+            legend = self.figure.legend(
+                handles=self._key,
                 loc="outside lower left",
-                ncols=6 if self.figure.get_figwidth() > 5 else 3,
+                ncols=columns,
                 fontsize=SMALL,
                 frameon=False,
                 labelcolor=INK,
             )
+            if columns == 1 or legend.get_window_extent().width * scale <= room:
+                return
+            legend.remove()
 
     def later(self, place: Callable[[], None]) -> None:
         """Call `place` when the axes have their final positions; it must not change them."""
@@ -95,6 +105,7 @@ class Sheet:
         self.figure.set_size_inches(
             look.width if look.size else self.figure.get_figwidth(), self.figure.get_figheight()
         )
+        self._place_key(look.type_scale)
         look.apply(self.figure)
         self._place_header(look.type_scale)
         self.figure.draw_without_rendering()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from simsuite.errors import UsageError
-from simsuite.io.reading import reading
+from simsuite.io.reading import open_results
 from simsuite.pictures.look import Look
 from simsuite.pictures.plates.colours import temperature_colours
 from simsuite.pictures.plates.fields import clock_of
@@ -43,7 +43,7 @@ def animate(
         raise UsageError(f"a video may have 0 to 240 frames a second, not {rate:g}")
     if not (directory / "results.h5").exists():
         raise UsageError(f"{directory} holds no run (no results.h5 in it)")
-    with reading(directory / "results.h5") as file:
+    with open_results(directory / "results.h5") as file:
         run = Recording(directory, file)
         source, frames = Source(run), run.frames
         # to find the limits takes about a fifth of the time

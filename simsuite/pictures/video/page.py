@@ -16,27 +16,32 @@ from matplotlib.figure import Figure
 
 from simsuite.pictures.heat_map import Domain
 from simsuite.pictures.look import INK, THEMES, Look, themed
-from simsuite.pictures.sheet import LARGE, draw_bar, fit, tidy
+from simsuite.pictures.sheet import DPI, LARGE, draw_bar, fit, tidy
 
 if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 _DPI = 100
-_LEFT, _RIGHT, _TOP, _BOTTOM = 74, 118, 62, 74  # pixels around the field
-_BAR = 6  # pixels: the height of the bar that shows how far the video is
-_STAMP = 17  # pixels: the size of the letters of the time stamp
+# In pixels, of a field whose longer side has _USUAL, and more for larger ones:
+_USUAL = 900
+_LEFT, _RIGHT, _TOP, _BOTTOM = 74, 118, 62, 74  # around the field
+_TITLE_AT, _STAMP_AT, _BAR_AT = 10, 33, 48  # of title and time from the top, of the bar from the field
+_BAR = 6  # the height of the bar that shows how far the video is
+_STAMP = 17  # the size of the letters of the time stamp
 
 
 @dataclass(frozen=True)
 class Page:
     """background: uint8 [height, width, 3], without field, time and bar. field: its place, rows and columns of pixels.
-    stamp: the left upper corner of the time stamp. colours: [256, 3] of the field."""
+    stamp: the left upper corner of the time stamp. colours: [256, 3] of the field. enlarged: by what letters and the
+    space around the field are larger than usual."""
 
     background: np.ndarray
     field: tuple[slice, slice]
     stamp: tuple[int, int]
     ink: tuple[int, int, int]
     colours: np.ndarray
+    enlarged: float
 
     @property
     def palette(self) -> np.ndarray:
@@ -52,13 +57,13 @@ class Page:
         page = self.background.copy()
         page[self.field] = np.take(self.colours, indices, axis=0)
         rows, columns = self.field
-        begin = rows.stop + 48
-        page[begin : begin + _BAR, columns.start : columns.start + round(share * indices.shape[1])] = self.ink
+        begin, high = rows.stop + round(_BAR_AT * self.enlarged), round(_BAR * self.enlarged)
+        page[begin : begin + high, columns.start : columns.start + round(share * indices.shape[1])] = self.ink
         self._stamp(page, text)
         return page
 
     def _stamp(self, page: np.ndarray, text: str) -> None:
-        mask = _written(text)
+        mask = _written(text, round(_STAMP * self.enlarged))
         x, y = self.stamp
         width = min(mask.shape[1], page.shape[1] - x)
         place = page[y : y + mask.shape[0], x : x + width]
@@ -67,22 +72,22 @@ class Page:
 
 
 @functools.lru_cache(maxsize=64)
-def _written(text: str) -> np.ndarray:
-    """A line of text as a mask, 0 to 255, by Pillow."""
+def _written(text: str, size: int) -> np.ndarray:
+    """A line of text as a mask, 0 to 255, by Pillow. size: of its letters, pixels."""
     from PIL import Image, ImageDraw
 
-    font = _font()
+    font = _font(size)
     width = font.getlength(text)
-    image = Image.new("L", (int(width) + 2, _STAMP + 8), 0)
+    image = Image.new("L", (int(width) + 2, size + 8), 0)
     ImageDraw.Draw(image).text((0, 2), text, fill=255, font=font)
     return np.asarray(image)
 
 
 @functools.cache
-def _font() -> FreeTypeFont:
+def _font(size: int) -> FreeTypeFont:
     from PIL import ImageFont
 
-    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"), _STAMP)
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"), size)
 
 
 def make_page(
@@ -97,18 +102,23 @@ def make_page(
     """The page around a field. size: of the field, width and height in pixels. limits: the numbers of the first and the
     last colour. label: of the colour bar."""
     across, up = size
-    width, height = (n + n % 2 for n in (across + _LEFT + _RIGHT, up + _TOP + _BOTTOM))
-    figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
+    enlarged = max(1.0, max(size) / _USUAL)
+    left, right, top, bottom = (round(n * enlarged) for n in (_LEFT, _RIGHT, _TOP, _BOTTOM))
+    width, height = (n + n % 2 for n in (across + left + right, up + top + bottom))
+    dpi = _DPI * enlarged
+    figure = Figure(figsize=(width / dpi, height / dpi), dpi=dpi)
     FigureCanvasAgg(figure)
-    ax = figure.add_axes((_LEFT / width, 1 - (_TOP + up) / height, across / width, up / height))
+    ax = figure.add_axes((left / width, 1 - (top + up) / height, across / width, up / height))
     ax.set(xlim=(0, domain.lx), ylim=(0, domain.ly))
     image = ScalarMappable(Normalize(*limits), colours)
     tidy(ax, "", f"x ({domain.unit.name})", f"y ({domain.unit.name})", box=True)
-    draw_bar(ax, image, label, 16 / across)
-    head = figure.text(_LEFT / width, 1 - 10 / height, title, size=LARGE, color=INK, weight="bold", va="top")
-    head.set_parse_math(False)
-    fit(head, (width - _LEFT - 12) / _DPI * 2)  # the sheet's own resolution is twice as high
-    bar = figure.add_axes((_LEFT / width, 1 - (_TOP + up + 48 + _BAR) / height, across / width, _BAR / height))
+    draw_bar(ax, image, label, 16 * enlarged / across)
+    head = figure.text(left / width, 1 - _TITLE_AT * enlarged / height, title, size=LARGE, color=INK, weight="bold")
+    head.set(parse_math=False, verticalalignment="top")
+    fit(head, (width - left - 12) / DPI)
+    high = round(_BAR * enlarged)
+    under = top + up + round(_BAR_AT * enlarged) + high
+    bar = figure.add_axes((left / width, 1 - under / height, across / width, high / height))
     bar.set(xticks=[], yticks=[], facecolor="#e4e4e4")
     for spine in bar.spines.values():
         spine.set_visible(False)
@@ -119,6 +129,4 @@ def make_page(
     theme = THEMES[look.theme]
     red, green, blue = (round(255 * part) for part in themed(INK, theme)[:3])
     lut = (255 * np.array([to_rgb(c) for c in colours(np.arange(256))])).round().astype(np.uint8)
-    return Page(
-        background, (slice(_TOP, _TOP + up), slice(_LEFT, _LEFT + across)), (_LEFT, 33), (red, green, blue), lut
-    )
+    return Page(background, (slice(top, top + up), slice(left, left + across)), (_LEFT, 33), (red, green, blue), lut)
