@@ -28,6 +28,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 118, 62, 74  # around the field
 _TITLE_AT, _STAMP_AT, _BAR_AT = 10, 33, 48  # of title and time from the top, of the bar from the field
 _BAR = 6  # the height of the bar that shows how far the video is
 _STAMP = 17  # the size of the letters of the time stamp
+_FINER = 4  # by what text is drawn larger before it is reduced
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,11 @@ def _written(text: str, size: int) -> np.ndarray:
     """A line of text as a mask, 0 to 255, by Pillow. size: of its letters, pixels."""
     from PIL import Image, ImageDraw
 
-    font = _font(size)
-    width = font.getlength(text)
-    image = Image.new("L", (int(width) + 2, size + 8), 0)
-    ImageDraw.Draw(image).text((0, 2), text, fill=255, font=font)
-    return np.asarray(image)
+    font = _font(_FINER * size)
+    width = int(font.getlength(text)) // _FINER + 2
+    image = Image.new("L", (_FINER * width, _FINER * (size + 8)), 0)
+    ImageDraw.Draw(image).text((0, 2 * _FINER), text, fill=255, font=font)
+    return np.asarray(image.reduce(_FINER))  # so that no letter is drawn bolder by the grid of pixels
 
 
 @functools.cache
@@ -129,4 +130,6 @@ def make_page(
     theme = THEMES[look.theme]
     red, green, blue = (round(255 * part) for part in themed(INK, theme)[:3])
     lut = (255 * np.array([to_rgb(c) for c in colours(np.arange(256))])).round().astype(np.uint8)
-    return Page(background, (slice(top, top + up), slice(left, left + across)), (_LEFT, 33), (red, green, blue), lut)
+    place = slice(top, top + up), slice(left, left + across)
+    stamp = left, round(_STAMP_AT * enlarged)
+    return Page(background, place, stamp, (red, green, blue), lut, enlarged)
