@@ -203,13 +203,21 @@ def label_ends(sheet: Sheet, ax: Axes, ends: Sequence[tuple[float, str, str]]) -
 
 
 def _move_apart(ax: Axes, texts: Sequence[Annotation]) -> None:
-    """Move texts up and down as little as possible, so that no two overlap, and none leaves the
-    axes if there is room.
+    """Move texts up and down as little as possible, so that no two overlap and none leaves the axes. Where there is no
+    room for all, some of them are left out, alike in their order.
     """
     if not texts:
         return
     boxes = [text.get_window_extent() for text in texts]
     gap = max(box.height for box in boxes) * 1.05
+    fitting = max(1, int((ax.get_window_extent().height + gap / 2) / gap))
+    if len(texts) > fitting:
+        order = sorted(range(len(texts)), key=lambda i: boxes[i].y0)
+        kept = {order[k] for k in np.linspace(0, len(texts) - 1, fitting).round().astype(int)}
+        for i, text in enumerate(texts):
+            text.set_visible(i in kept)
+        _move_apart(ax, [texts[i] for i in sorted(kept)])
+        return
     order = sorted(range(len(texts)), key=lambda i: boxes[i].y0)
     wanted = np.array([(boxes[i].y0 + boxes[i].y1) / 2 for i in order])
     room = ax.get_window_extent()

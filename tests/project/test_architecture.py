@@ -133,6 +133,7 @@ LIBRARIES = {  # and which parts may import these
     "vtkmodules": {"exporting"},
     "IPython": {"notebooks"},
     "matplotlib": {"pictures"},
+    "imageio_ffmpeg": {"pictures"},
     "typer": {"cli"},
     "rich": {"cli"},
     "pydantic": {"scenario"},

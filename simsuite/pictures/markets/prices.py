@@ -44,15 +44,18 @@ def draw_price(runs: Sequence[Recording], ax: Axes, option: str) -> None:
         ax.xaxis.set_minor_formatter(NullFormatter())
     if exact is not None:
         ax.axhline(exact, color=INK, linewidth=1.0)
+        ax.margins(y=0.2)
+        low, high = ax.get_ylim()
+        side = -1 if exact > (low + high) / 2 else 1
         ax.annotate(
             f"exact {rounded(exact, 6)}",
             (0.01, exact),
             xycoords=("axes fraction", "data"),
-            xytext=(0, 2),
+            xytext=(0, 2 * side),
             textcoords="offset points",
             size=SMALL,
             color=INK,
-            va="bottom",
+            va="bottom" if side > 0 else "top",
         )
 
 

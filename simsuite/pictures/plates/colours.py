@@ -21,4 +21,6 @@ LEVELS = 256
 @functools.cache
 def temperature_colours() -> Colormap:
     """From the coldest to the hottest."""
-    return ListedColormap(matplotlib.colormaps["plasma"](np.linspace(_DARKEST, 1.0, LEVELS)), "temperature")
+    given = np.asarray(matplotlib.colormaps["plasma"](np.arange(LEVELS)))[:, :3]
+    at, wanted = np.linspace(0.0, 1.0, LEVELS), np.linspace(_DARKEST, 1.0, LEVELS)
+    return ListedColormap(np.stack([np.interp(wanted, at, part) for part in given.T], axis=1), "temperature")

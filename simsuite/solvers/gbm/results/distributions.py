@@ -87,6 +87,10 @@ def loss_histogram(gains: QuantileSketch, paid: float) -> tuple[np.ndarray, np.n
         low, high = low - 0.5, low + 0.5
     edges = np.linspace(low, high, LOSS_BINS + 1)
     begin, end = paid - gains.mean - gains.reach, paid - gains.mean + gains.reach
-    width = np.maximum(end - begin, np.finfo(np.float64).tiny)
-    below = np.array([float(gains.counts @ np.clip((edge - begin) / width, 0.0, 1.0)) for edge in edges[1:-1]])
+    width = np.where(end > begin, end - begin, 1.0)
+    wide = end > begin
+    below = [
+        float(gains.counts @ np.where(wide, np.clip((edge - begin) / width, 0.0, 1.0), edge >= begin))
+        for edge in edges[1:-1]
+    ]
     return edges, np.diff([0.0, *below, float(gains.n)])
