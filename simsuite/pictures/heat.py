@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from simsuite.pictures.heat_map import Domain, Scale, draw_map
 from simsuite.pictures.plates.curves import draw_balance, draw_errors, draw_probes, has_curves, moved
 from simsuite.pictures.plates.fields import (
     PIXELS,
@@ -17,6 +16,7 @@ from simsuite.pictures.plates.fields import (
     scale_of,
     temperature,
 )
+from simsuite.pictures.plates.maps import Domain, Scale, draw_map
 from simsuite.pictures.recording import Field, Recording
 from simsuite.pictures.sheet import WIDTH, Sheet
 from simsuite.pictures.units import contrast, rounded

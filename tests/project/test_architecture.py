@@ -68,7 +68,7 @@ ALLOWED = {
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
-    "pictures": BASE | {"comparison", "io", "scenario", "solvers", "sweeps", "words"},
+    "pictures": BASE | {"comparison", "expressions", "io", "scenario", "solvers", "sweeps", "words"},
     "plotting": BASE | {"assembly", "io", "pictures", "scenario"},
     "repairing": BASE | {"inspection", "io"},
     "rng": {"elementary_functions"},

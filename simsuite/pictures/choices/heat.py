@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from simsuite.errors import SimsuiteError
 from simsuite.pictures.choices.choice import Choice, Limits, Panel, ever
 from simsuite.pictures.choices.heat_convergence import converged_panels, few_errors
-from simsuite.pictures.heat_map import Scale, common_scale
 from simsuite.pictures.plates.curves import draw_balance, draw_errors, draw_probes, has_curves, moved
 from simsuite.pictures.plates.edges import draw_edges
 from simsuite.pictures.plates.fields import domain_of, draw_field, precision_of, temperature
 from simsuite.pictures.plates.flux import draw_flux, flux_of
+from simsuite.pictures.plates.maps import Scale, common_scale
 from simsuite.pictures.plates.materials import draw_material, materials_of
 from simsuite.pictures.plates.plate import Plate, plate_of
 from simsuite.pictures.recording import Recording

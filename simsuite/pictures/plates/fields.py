@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from simsuite.pictures.heat_map import Domain, Scale, common_scale, draw_colour_bar, draw_isotherms, draw_map
 from simsuite.pictures.plates.labels import Marked, label_map, mark_points
+from simsuite.pictures.plates.maps import Domain, Scale, common_scale, draw_colour_bar, draw_isotherms, draw_map
 from simsuite.pictures.plates.outlines import draw_outlines
 from simsuite.pictures.recording import Field, Recording
 from simsuite.pictures.sheet import COLOURS, GREY, WARNING, Sheet, tidy

@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
-from simsuite.pictures.heat_map import Scale
 from simsuite.pictures.look import OVER_IMAGE
 from simsuite.pictures.plates.fields import PIXELS, TALL, domain_of, frame_map, when
+from simsuite.pictures.plates.maps import Scale
 from simsuite.pictures.plates.outlines import draw_outlines
 from simsuite.pictures.plates.plate import Plate
 from simsuite.pictures.recording import Field, Recording

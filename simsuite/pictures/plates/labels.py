@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
-from simsuite.pictures.heat_map import Scale
 from simsuite.pictures.look import OVER_IMAGE
+from simsuite.pictures.plates.maps import Scale
 from simsuite.pictures.sheet import INK, SMALL, Sheet, free_of
 from simsuite.pictures.units import rounded
 

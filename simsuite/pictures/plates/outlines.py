@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Patch, Polygon, Rectangle
 from matplotlib.patheffects import withStroke
 
-from simsuite.pictures.heat_map import Domain
 from simsuite.pictures.look import OVER_IMAGE
+from simsuite.pictures.plates.maps import Domain
 from simsuite.pictures.sheet import GREY
 from simsuite.scenario.heat import HeatScenario
 from simsuite.scenario.heat.region import Mask

@@ -9,9 +9,9 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from simsuite.pictures.choices.choice import Draw, Limits, Panel
-from simsuite.pictures.heat_map import common_scale, draw_colour_bar, draw_isotherms, draw_map
 from simsuite.pictures.plates.edges import draw_edges
 from simsuite.pictures.plates.fields import PIXELS, domain_of, frame_map
+from simsuite.pictures.plates.maps import common_scale, draw_colour_bar, draw_isotherms, draw_map
 from simsuite.pictures.plates.materials import Material, draw_material, materials_of
 from simsuite.pictures.plates.plate import Plate, plate_of
 from simsuite.pictures.recording import Field

@@ -14,8 +14,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 
-from simsuite.pictures.heat_map import Domain
 from simsuite.pictures.look import INK, THEMES, Look, themed
+from simsuite.pictures.plates.maps import Domain
 from simsuite.pictures.sheet import DPI, LARGE, draw_bar, fit, tidy
 
 if TYPE_CHECKING:

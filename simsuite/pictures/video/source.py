@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from simsuite.errors import UsageError
-from simsuite.pictures.heat_map import Domain
 from simsuite.pictures.plates.fields import domain_of
+from simsuite.pictures.plates.maps import Domain
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.units import contrast
 
