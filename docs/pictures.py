@@ -1,6 +1,6 @@
 """Draws docs/images/pictures.png: every kind of picture of every scenario that comes with simsuite, on one sheet.
 
-    python docs/pictures.py [DIRECTORY]     # with the runs, default: a new one, which takes some minutes
+python docs/pictures.py [DIRECTORY]     # with the runs, default: a new one, which takes some minutes
 """
 
 from __future__ import annotations

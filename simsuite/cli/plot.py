@@ -45,7 +45,7 @@ def plot(
     theme: Annotated[str, typer.Option("--theme", help="light, dark, paper or slides.")] = "light",
     size: Annotated[
         str | None,
-        typer.Option("--size", help="column or page: the width of a journal's column (89 mm) or page (183 mm)."),
+        typer.Option("--size", help="column or page, as wide as those of journals."),
     ] = None,
 ) -> None:
     """Draw what runs found, as far as they got, what a scenario says, or what came out of a sweep."""

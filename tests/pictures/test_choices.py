@@ -153,10 +153,10 @@ def test_bars_of_a_density_are_those_of_the_exact_law(runs: dict[str, Path]) -> 
     with recording(runs["gbm"]) as run:
         axes = sheet_of([run], ["density"], Look()).figure.axes
         for a, (spot, sigma) in enumerate(((100.0, 0.25), (40.0, 0.4))):
-            edges, counts = run.file["price_histogram_edge"][:, a], run.file["price_histogram"][:, a]
+            high, counts = run.file["price_bin_high"][:, a], run.file["price_histogram"][:, a]
             assert counts.sum() == 16384
             law = norm(np.log(spot) + 0.03 - sigma**2 / 2, sigma)
-            furthest = np.abs(np.cumsum(counts) / 16384 - law.cdf(np.log(edges[1:]))).max()
+            furthest = np.abs(np.cumsum(counts) / 16384 - law.cdf(np.log(high))).max()
             assert furthest * 128 < kstwobign.isf(1e-6)
             (bars,) = axes[a].patches
             values, at, _ = bars.get_data()
@@ -188,11 +188,11 @@ def test_payoffs_are_distributed_as_their_price_says(runs: dict[str, Path]) -> N
 
 def test_value_at_risk_stands_where_the_share_of_losses_is(runs: dict[str, Path]) -> None:
     with recording(runs["gbm"]) as run:
-        edges, counts = run.file["loss_histogram_edge"][...], run.file["loss_histogram"][...]
+        high, counts = run.file["loss_bin_high"][...], run.file["loss_histogram"][...]
         share = np.cumsum(counts) / counts.sum()
-        width = edges[1] - edges[0]
+        width = high[1] - high[0]
         for level, at in zip(run.file["level"][...], run.file["value_at_risk"][...]):
-            assert np.interp(level, share, edges[1:]) == pytest.approx(at, abs=width)
+            assert np.interp(level, share, high) == pytest.approx(at, abs=width)
         ax = sheet_of([run], ["density"], Look()).figure.axes[-1]
         marks = {line.get_xdata()[0] for line in ax.lines}
         assert set(run.file["value_at_risk"][...]) | set(run.file["expected_shortfall"][...]) == marks

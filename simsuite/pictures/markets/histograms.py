@@ -41,15 +41,16 @@ def price_histogram(run: Recording, asset: int) -> Histogram | None:
     if not run.has("price_histogram"):
         return None
     counts = run.numbers("price_histogram", slice(None), asset)
-    edges = run.numbers("price_histogram_edge", slice(None), asset)
-    return _histogram(edges, counts)
+    low, high = (run.numbers(f"price_bin_{end}", slice(None), asset) for end in ("low", "high"))
+    return _histogram(np.append(low, high[-1]), counts)
 
 
 def loss_histogram(run: Recording) -> Histogram | None:
     """Of the portfolio's loss up to the end; None where it is not stored."""
     if not run.has("loss_histogram"):
         return None
-    return _histogram(run.numbers("loss_histogram_edge", ...), run.numbers("loss_histogram", ...))
+    low, high = (run.numbers(f"loss_bin_{end}", ...) for end in ("low", "high"))
+    return _histogram(np.append(low, high[-1]), run.numbers("loss_histogram", ...))
 
 
 def _histogram(edges: np.ndarray, counts: np.ndarray) -> Histogram | None:

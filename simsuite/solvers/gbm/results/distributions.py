@@ -18,7 +18,7 @@ PRICE_BINS = round(2 * Z_MAX * BINS_PER_UNIT) // _TOGETHER
 LOSS_BINS = 200
 _TAIL = 1e-4  # the share of losses that each of the two outermost bins may take together with those beyond it
 
-SIZES = {"price_bin": PRICE_BINS, "price_edge": PRICE_BINS + 1, "loss_bin": LOSS_BINS, "loss_edge": LOSS_BINS + 1}
+SIZES = {"price_bin": PRICE_BINS, "loss_bin": LOSS_BINS}
 
 
 def variables(statement: Statement) -> list[Variable]:
@@ -29,12 +29,14 @@ def variables(statement: Statement) -> list[Variable]:
 
     price = " (in units of price)"
     found = [
-        variable("price_histogram_edge", ("price_edge", "asset"), "where bins of price_histogram meet", price),
+        variable("price_bin_low", ("price_bin", "asset"), "where a bin of price_histogram begins", price),
+        variable("price_bin_high", ("price_bin", "asset"), "where a bin of price_histogram ends", price),
         variable("price_histogram", ("price_bin", "asset"), "paths whose price at the end is in a bin, or beyond it"),
     ]
     if portfolio_of(statement).risk:
         found += [
-            variable("loss_histogram_edge", ("loss_edge",), "where bins of loss_histogram meet", price),
+            variable("loss_bin_low", ("loss_bin",), "where a bin of loss_histogram begins", price),
+            variable("loss_bin_high", ("loss_bin",), "where a bin of loss_histogram ends", price),
             variable("loss_histogram", ("loss_bin",), "paths whose loss is in a bin, or beyond it"),
         ]
     return found
@@ -47,15 +49,17 @@ def sizes(found: Sequence[Variable]) -> dict[str, int]:
 
 def totals(statement: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Mapping[str, np.ndarray]:
     """Edges and counts. prices: of all options, by which the losses are known."""
+    edges = price_edges(statement, statement.dynamics)
     found = {
-        "price_histogram_edge": price_edges(statement, statement.dynamics),
+        "price_bin_low": edges[:-1],
+        "price_bin_high": edges[1:],
         "price_histogram": price_counts(observed.arrays["histogram"]).astype(np.float64),
     }
     portfolio = portfolio_of(statement)
     if portfolio.risk:
         paid = float(sum(held * price.value for held, price in zip(portfolio.holdings, prices)))
         edges, counts = loss_histogram(of_signed(observed.arrays["risk"], portfolio.risk_unit), paid)
-        found |= {"loss_histogram_edge": edges, "loss_histogram": counts}
+        found |= {"loss_bin_low": edges[:-1], "loss_bin_high": edges[1:], "loss_histogram": counts}
     return found
 
 
