@@ -42,10 +42,10 @@ def plot(
         str | None,
         typer.Option("--time", metavar="T", help="Show fields at the frame nearest to this time, as 30 or '2 min'."),
     ] = None,
-    theme: Annotated[str, typer.Option("--theme", help="light, dark, paper or slides.")] = "light",
+    theme: Annotated[str, typer.Option("--theme", help="Light, dark, paper or slides.")] = "light",
     size: Annotated[
         str | None,
-        typer.Option("--size", help="column or page, as wide as those of journals."),
+        typer.Option("--size", help="As wide as a column or a page of a journal: column, page."),
     ] = None,
 ) -> None:
     """Draw what runs found, as far as they got, what a scenario says, or what came out of a sweep."""

@@ -62,6 +62,8 @@ def expected(run: simsuite.Run) -> dict[str, dict[str, Any]]:
         if name.startswith("option_"):
             columns = {name: values} if values.ndim == 1 else {f"{name}.{A}": values[:, 0], f"{name}.{B}": values[:, 1]}
             options |= {column + unit: numbers for column, numbers in columns.items()}
+        elif name == "price_bin":
+            continue
         elif name.startswith("price_bin_") or name == "price_histogram":
             counts |= {f"{name}.{asset}{unit}": values[:, k] for k, asset in enumerate((A, B))}
         elif name.startswith("price_quantile"):

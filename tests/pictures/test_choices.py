@@ -153,7 +153,7 @@ def test_bars_of_a_density_are_those_of_the_exact_law(runs: dict[str, Path]) -> 
     with recording(runs["gbm"]) as run:
         axes = sheet_of([run], ["density"], Look()).figure.axes
         for a, (spot, sigma) in enumerate(((100.0, 0.25), (40.0, 0.4))):
-            high, counts = run.file["price_bin_high"][:, a], run.file["price_histogram"][:, a]
+            high, counts = run.file["price_bin_end"][:, a], run.file["price_histogram"][:, a]
             assert counts.sum() == 16384
             law = norm(np.log(spot) + 0.03 - sigma**2 / 2, sigma)
             furthest = np.abs(np.cumsum(counts) / 16384 - law.cdf(np.log(high))).max()
@@ -188,7 +188,7 @@ def test_payoffs_are_distributed_as_their_price_says(runs: dict[str, Path]) -> N
 
 def test_value_at_risk_stands_where_the_share_of_losses_is(runs: dict[str, Path]) -> None:
     with recording(runs["gbm"]) as run:
-        high, counts = run.file["loss_bin_high"][...], run.file["loss_histogram"][...]
+        high, counts = run.file["loss_bin_end"][...], run.file["loss_histogram"][...]
         share = np.cumsum(counts) / counts.sum()
         width = high[1] - high[0]
         for level, at in zip(run.file["level"][...], run.file["value_at_risk"][...]):

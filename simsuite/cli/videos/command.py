@@ -33,7 +33,7 @@ def animate(
             "--limits", metavar="LOW,HIGH", help="Temperatures of the first and last colour (default: of all frames)."
         ),
     ] = None,
-    theme: Annotated[str, typer.Option("--theme", help="light, dark, paper or slides.")] = "light",
+    theme: Annotated[str, typer.Option("--theme", help="Light, dark, paper or slides.")] = "light",
 ) -> None:
     """Make a video of a plate's temperature, with one scale for all frames and the time in each."""
     from simsuite.pictures.video.animation import animate as make

@@ -41,7 +41,7 @@ def price_histogram(run: Recording, asset: int) -> Histogram | None:
     if not run.has("price_histogram"):
         return None
     counts = run.numbers("price_histogram", slice(None), asset)
-    low, high = (run.numbers(f"price_bin_{end}", slice(None), asset) for end in ("low", "high"))
+    low, high = (run.numbers(f"price_bin_{which}", slice(None), asset) for which in ("begin", "end"))
     return _histogram(np.append(low, high[-1]), counts)
 
 
@@ -49,7 +49,7 @@ def loss_histogram(run: Recording) -> Histogram | None:
     """Of the portfolio's loss up to the end; None where it is not stored."""
     if not run.has("loss_histogram"):
         return None
-    low, high = (run.numbers(f"loss_bin_{end}", ...) for end in ("low", "high"))
+    low, high = (run.numbers(f"loss_bin_{which}", ...) for which in ("begin", "end"))
     return _histogram(np.append(low, high[-1]), run.numbers("loss_histogram", ...))
 
 

@@ -29,14 +29,14 @@ def variables(statement: Statement) -> list[Variable]:
 
     price = " (in units of price)"
     found = [
-        variable("price_bin_low", ("price_bin", "asset"), "where a bin of price_histogram begins", price),
-        variable("price_bin_high", ("price_bin", "asset"), "where a bin of price_histogram ends", price),
+        variable("price_bin_begin", ("price_bin", "asset"), "where a bin of price_histogram begins", price),
+        variable("price_bin_end", ("price_bin", "asset"), "where a bin of price_histogram ends", price),
         variable("price_histogram", ("price_bin", "asset"), "paths whose price at the end is in a bin, or beyond it"),
     ]
     if portfolio_of(statement).risk:
         found += [
-            variable("loss_bin_low", ("loss_bin",), "where a bin of loss_histogram begins", price),
-            variable("loss_bin_high", ("loss_bin",), "where a bin of loss_histogram ends", price),
+            variable("loss_bin_begin", ("loss_bin",), "where a bin of loss_histogram begins", price),
+            variable("loss_bin_end", ("loss_bin",), "where a bin of loss_histogram ends", price),
             variable("loss_histogram", ("loss_bin",), "paths whose loss is in a bin, or beyond it"),
         ]
     return found
@@ -51,15 +51,15 @@ def totals(statement: Statement, observed: Snapshot, prices: Sequence[Estimate])
     """Edges and counts. prices: of all options, by which the losses are known."""
     edges = price_edges(statement, statement.dynamics)
     found = {
-        "price_bin_low": edges[:-1],
-        "price_bin_high": edges[1:],
+        "price_bin_begin": edges[:-1],
+        "price_bin_end": edges[1:],
         "price_histogram": price_counts(observed.arrays["histogram"]).astype(np.float64),
     }
     portfolio = portfolio_of(statement)
     if portfolio.risk:
         paid = float(sum(held * price.value for held, price in zip(portfolio.holdings, prices)))
         edges, counts = loss_histogram(of_signed(observed.arrays["risk"], portfolio.risk_unit), paid)
-        found |= {"loss_bin_low": edges[:-1], "loss_bin_high": edges[1:], "loss_histogram": counts}
+        found |= {"loss_bin_begin": edges[:-1], "loss_bin_end": edges[1:], "loss_histogram": counts}
     return found
 
 
