@@ -112,7 +112,16 @@ class Sheet:
         self.figure.set_layout_engine("none")
         for place in self._later:
             place()
+        for ax in self.figure.axes:
+            self._fit_title(ax)
         return self.figure
+
+    def _fit_title(self, ax: Axes) -> None:
+        """Cut the title of a panel short where it would reach beyond the page."""
+        title = next(t for t in ax.get_children() if isinstance(t, Text) and t.get_text() == ax.get_title(loc="left"))
+        if title.get_text() and "\n" not in title.get_text():
+            begin = title.get_window_extent().x0
+            fit(title, (self.figure.bbox.x1 - begin) / DPI - _MARGIN / 2)
 
     def save(self, path: Path, look: Look = LIGHT) -> None:
         """Write the picture in the format that the suffix names."""

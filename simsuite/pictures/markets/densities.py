@@ -50,7 +50,7 @@ def draw_payoff(run: Recording, ax: Axes, option: int) -> list[Artist]:
     nothing, paid = found
     _bars(ax, paid)
     name = shortened(run.scenario.option_names[option], 24)
-    tidy(ax, f"{name}: nothing on {100 * nothing:.3g} % of the paths", "Payoff (currency)", "Density (1/currency)")
+    tidy(ax, f"{name}: nothing on {100 * nothing:.3g} % of paths", "Payoff (currency)", "Density (1/currency)")
     ax.set_xlim(0, paid.edges[-1])
     ax.set_ylim(bottom=0)
     return [Patch(facecolor=BARS, label="all paths")]
