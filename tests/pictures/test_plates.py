@@ -80,7 +80,7 @@ def test_outlines_are_those_of_the_scenario(tmp_path: Path) -> None:
 
 def test_all_of_many_probes_are_named_and_cover_nothing(tmp_path: Path) -> None:
     probes = ", ".join(
-        f'{{name = "sensor {k}", x = {0.014 + 0.013 * (k % 5)}, y = {0.006 + 0.011 * (k // 5)}}}' for k in range(20)
+        f'{{name = "sensor {k}", x = {0.02 + 0.007 * (k % 5)}, y = {0.014 + 0.006 * (k // 5)}}}' for k in range(20)
     )
     head, _, tail = HEAT.partition("probe = [")
     figure = figure_of(tmp_path, f"{head}probe = [{probes}]\n{tail[tail.index('time') :]}").figure
