@@ -147,6 +147,14 @@ class Dating(Protocol):
 
 
 @runtime_checkable
+class Locating(Protocol):
+    """A problem on a grid, which can tell the cell in which its state ceased to be finite."""
+
+    def fault_cell(self, observed: Snapshot) -> tuple[int, int] | None:
+        """The first such cell, along x and along y from 0; None where no single cell is to blame."""
+
+
+@runtime_checkable
 class Staged(Protocol):
     """A problem whose clock may count the steps of several batches, one after another."""
 

@@ -81,9 +81,14 @@ class UsageError(SimsuiteError):
 
 
 class NumericalFailure(SimsuiteError):
-    """NaN, Inf or divergence. The last good checkpoint is left as it was."""
+    """NaN, Inf or divergence. The last good checkpoint is left as it was. cell: where it came up on a grid, along x and
+    along y from 0; None where no cell is to blame."""
 
     exit_code = 3
+
+    def __init__(self, message: str, cell: tuple[int, int] | None = None) -> None:
+        super().__init__(message)
+        self.cell = cell
 
 
 class DeviceError(SimsuiteError):

@@ -272,10 +272,11 @@ class Execution:
                 with contextlib.suppress(SimsuiteError):  # the first error is the one to report
                     results.set_status("failed")
                     self._log(f"failed: {error}")
+                    self.directory.write_failure(str(error), getattr(error, "cell", None))
                 if isinstance(error, NumericalFailure) and isinstance(problem, Advising):
                     self._tell_what_is_safe(error)
                     help = "; or ".join(problem.remedies)
-                    raise NumericalFailure(f"{error}\n  = help: {help}") from error
+                    raise NumericalFailure(f"{error}\n  = help: {help}", error.cell) from error
                 raise
             finally:
                 self.reporter.end()

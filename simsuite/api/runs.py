@@ -88,6 +88,28 @@ class Run:
             names = [what] if isinstance(what, str) else what
             return export(self.directory, to, None if output is None else Path(output), names, force, "run.export")
 
+    def plot(
+        self,
+        output: Path | str | None = None,
+        what: str | Sequence[str] = (),
+        time: float | str | None = None,
+        theme: str = "light",
+        size: str | None = None,
+        others: Sequence[Run] = (),
+    ) -> Path:
+        """Draw the run, as `simsuite plot` does; returns the picture, or video, by default plot.png in its directory.
+
+        what: "field", "flux", "probes" .., one or several; default: an overview. time: of fields, in the run's unit or
+        as "2 min". theme: "light", "dark", "paper" or "slides". size: "column" or "page". others: runs to draw beside
+        it with the same scale. Raises UsageError for what the run has not, and says what it has."""
+        from simsuite.plotting import draw_path
+
+        names = [what] if isinstance(what, str) else list(what)
+        path = self.directory / "plot.png" if output is None else Path(output)
+        with python_words():
+            draw_path([self.directory, *(run.directory for run in others)], path, names, time, theme, size)
+        return path
+
     def report(self, path: Path | str | None = None) -> Path:
         """Write what `simsuite report` does: one HTML file that loads nothing, by default `report.html` in the run's
         directory, in place of one that is there. Returns its path. Raises UsageError where it cannot be written, or

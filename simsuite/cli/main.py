@@ -15,6 +15,7 @@ from simsuite.cli.console import begin_command, error, print_error_json, say, sa
 from simsuite.cli.memory import lacks_memory, require_addresses
 from simsuite.cli.reports import command as report
 from simsuite.cli.sweeps import command as sweep
+from simsuite.cli.videos import command as video
 from simsuite.cli.watching import command as watching
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
@@ -40,6 +41,7 @@ app.command()(watching.watch)
 app.command()(compare.compare)
 app.command()(plot.plot)
 app.command()(report.report)
+app.command()(video.animate)
 app.command()(export.export)
 app.command()(new.new)
 app.command()(doctor.doctor)

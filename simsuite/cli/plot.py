@@ -1,4 +1,4 @@
-"""`simsuite plot`: a picture of a run or of a sweep."""
+"""`simsuite plot`: a picture of runs, of a sweep, or of what a scenario says."""
 
 from __future__ import annotations
 
@@ -9,36 +9,51 @@ import typer
 
 from simsuite.cli.console import say
 from simsuite.cli.export import existing
-from simsuite.cli.run import RunPath
-from simsuite.errors import UsageError
 
 
 def plot(
-    directory: RunPath,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN|SCENARIO|SWEEP..",
+            help="A run, or several to be drawn with one scale; a scenario, to see it before it is run; or a sweep.",
+            show_default=False,
+        ),
+    ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="PNG", help="The picture; by default DIR/plot.png.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="The picture, .png, .svg or .pdf, or video, .mp4 or .gif; by default DIR/plot.png.",
+        ),
     ] = None,
     what: Annotated[
         list[str] | None,
         typer.Option(
-            "--what", metavar="RESULT", help="Of a sweep: a result to show, as max or probes.cpu. Repeatable."
+            "--what",
+            metavar="NAME,..",
+            help="Of a run: field, flux, material, boundary, probes, balance, error, convergence, trajectory, density, "
+            "greeks, exposure, modes, bode. Of a sweep: a result, as max or probes.cpu. Repeatable.",
         ),
     ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="T", help="Show fields at the frame nearest to this time, as 30 or '2 min'."),
+    ] = None,
+    theme: Annotated[str, typer.Option("--theme", help="Light, dark, paper or slides.")] = "light",
+    size: Annotated[
+        str | None,
+        typer.Option("--size", help="As wide as a column or a page of a journal: column, page."),
+    ] = None,
 ) -> None:
-    """Draw what a run found, as far as it got, or what came out of a sweep, over the keys that vary."""
-    from simsuite.pictures import draw, require_format
+    """Draw what runs found, as far as they got, what a scenario says, or what came out of a sweep."""
+    from simsuite.plotting import draw_path
 
-    if (directory / "sweep.json").is_file():
-        from simsuite.pictures.sweeps import draw_sweep
-
-        path = output if output is not None else directory / "plot.png"
-        require_format(path)
-        draw_sweep(directory, path, what or [])
-        say(f"wrote {path}")
-        return
-    if what:
-        raise UsageError("--what chooses a result of a sweep: the picture of a run shows all of it")
-    directory = existing(directory).path
-    path = output if output is not None else directory / "plot.png"
-    draw(directory, path)
-    say(f"wrote {path}")
+    names = [name.strip() for each in what or [] for name in each.split(",") if name.strip()]
+    for path in paths:
+        if not (path / "sweep.json").is_file() and path.suffix != ".toml":
+            existing(path)
+    for line in draw_path(paths, output, names, time, theme, size):
+        say(line)

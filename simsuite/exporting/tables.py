@@ -24,6 +24,8 @@ _NAMES = {  # what tables are called, by a variable in them; the others by their
     "option_price": "options",
     "price_mean": "assets",
     "path": "paths",
+    "price_histogram": "price_histogram",
+    "loss_histogram": "loss_histogram",
     "state": "states",
     "state_real": "states",
     "eigenvalue_real": "modes",

@@ -70,7 +70,8 @@ class RunDirectory:
         self._lock = Lock(self.path)
         self.progress = self.path / "progress.json"
         self._checkpoints = [self.path / checkpoint.NEWEST, self.path / checkpoint.PREVIOUS]
-        replaced = [self.summary, self.results, self.scenario, self.progress, self.longer]
+        self.failure = self.path / "failure.json"
+        replaced = [self.summary, self.results, self.scenario, self.progress, self.longer, self.failure]
         self._files = [*replaced, self.log, *self._checkpoints]  # all that a run writes, but the lock
         self._files += [path.with_name(path.name + ".new") for path in replaced]
         self._files += [self.path / checkpoint.FRESH, self.path / checkpoint.LEAVING]
@@ -227,6 +228,18 @@ class RunDirectory:
             raise SimsuiteError(f"{self.summary} is damaged; ", AFRESH)
         return summary
 
+    def write_failure(self, error: str, cell: tuple[int, int] | None) -> None:
+        """Note why the run failed, and in which cell. Raises SimsuiteError when the disk fails."""
+        replace_text(self.failure, json.dumps({"error": error, "cell": cell}, ensure_ascii=False) + "\n")
+
+    def read_failure(self) -> JsonObject | None:
+        """What `write_failure` noted; None where there is no such note that can be read."""
+        try:
+            found = json.loads(read_text(self.failure))
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
     def write_progress(self, progress: Mapping[str, object]) -> None:
         """Write how far the run is, such that readers find the old text or the new one at any time. It is of no use
         after a crash of the machine and does not wait for the disk; a disk that fails is no reason to end a run."""
@@ -261,8 +274,10 @@ class RunDirectory:
             _remove(path)
 
     def remove_summary(self) -> None:
-        """Remove the summary of an earlier part of the run. Raises SimsuiteError when the disk fails."""
+        """Remove the summary of an earlier part of the run, and the note on why it failed. Raises SimsuiteError when
+        the disk fails."""
         _remove(self.summary)
+        _remove(self.failure)
 
     def remove_progress(self) -> None:
         """Remove the note on the run's progress; a disk that fails is no reason to end a run, or to hide why it

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from simsuite.capabilities import Dating, Staged
+from simsuite.capabilities import Dating, Locating, Staged
 from simsuite.core import Problem, Series, Snapshot, Stepper
 from simsuite.errors import NumericalFailure, SimsuiteError
 from simsuite.io.checkpoint import write_checkpoint
@@ -98,7 +98,8 @@ class SeriesOutput:
     def _append(self, observed: Snapshot) -> None:
         where = self._problem.fault(observed)
         if where is not None:
-            raise NumericalFailure(f"NaN or Inf in {where} {self._since(observed)}")
+            cell = self._problem.fault_cell(observed) if isinstance(self._problem, Locating) else None
+            raise NumericalFailure(f"NaN or Inf in {where} {self._since(observed)}", cell)
         self._good = observed.step
         self._look(observed)
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))
@@ -187,4 +188,4 @@ class CheckpointOutput:
             rows, results = self._results.all_rows(), self._results.copy_metadata()
             write_checkpoint(self._directory, snapshot, rows, {**meta, **self._noted()}, self._unbounded, results)
         except NumericalFailure as failure:
-            raise NumericalFailure(f"{failure} at {self._moment(snapshot.step)}") from None
+            raise NumericalFailure(f"{failure} at {self._moment(snapshot.step)}", failure.cell) from None

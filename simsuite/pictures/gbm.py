@@ -12,6 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from simsuite.pictures.exposure import draw_exposure
 from simsuite.pictures.gbm_options import draw_options, option_rows
+from simsuite.pictures.markets.densities import beside_fan
+from simsuite.pictures.markets.histograms import Histogram, price_histogram
 from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import grouped, rounded, shortened
@@ -27,11 +29,15 @@ _ROW = 1.9  # the height of a row in inches
 
 @dataclass(frozen=True)
 class Fan:
-    """The data of one asset that are drawn. quantiles[quantile, time]; paths[path, time]. law: the exact law of the
-    price at the last time, where it is known. uncertain: whether prices differ from path to path.
+    """The data of one asset that are drawn.
+
+    quantiles[quantile, time]; paths[path, time]. at: the number of the time whose distribution is shown. law: the exact
+    law of the price then, where it is known. uncertain: whether prices differ from path to path. counted: how the
+    prices of all paths are distributed at the end, where that is stored.
     """
 
     name: str
+    at: int
     time: np.ndarray
     mean: np.ndarray
     levels: np.ndarray
@@ -40,6 +46,7 @@ class Fan:
     terminal: np.ndarray
     law: LogPriceLaw | None
     uncertain: bool
+    counted: Histogram | None = None
 
 
 def gbm_figure(run: Recording) -> Sheet:
@@ -53,14 +60,14 @@ def gbm_figure(run: Recording) -> Sheet:
     sheet = Sheet(run, height, _subtitle(run, assets))
     ratios = [row] * assets + [_ROW] * profile + ([0.2 * len(table) + 0.1] if table else [])
     grid = sheet.figure.add_gridspec(len(ratios), 2, width_ratios=(2.4, 1), height_ratios=ratios)
-    fans = [_fan(run, a) for a in range(assets)]
+    fans = [read_fan(run, a) for a in range(assets)]
     explained = next((a for a, fan in enumerate(fans) if fan.law is not None), None)
     if explained is None:
         explained = next((a for a, fan in enumerate(fans) if fan.uncertain), None)
     for a, fan in enumerate(fans):
         left = sheet.figure.add_subplot(grid[a, 0])
         right = sheet.figure.add_subplot(grid[a, 1], sharey=left)
-        _draw_fan(sheet, left, fan, last=a == assets - 1)
+        draw_fan(sheet, left, fan, last=a == assets - 1)
         _draw_terminal(right, fan, last=a == assets - 1)
         if a == explained:
             _explain(left, right, fan)
@@ -87,16 +94,17 @@ def _paths(run: Recording) -> str:
     return ("up to " if paths.target_standard_error > 0 else "") + grouped(paths.count)
 
 
-def _fan(run: Recording, a: int) -> Fan:
+def read_fan(run: Recording, a: int) -> Fan:
     model = run.scenario
-    asset, end = model.asset[a], float(run.time[run.frames - 1])
+    asset, end = model.asset[a], float(run.time[run.shown])
     frames = _drawn(run)
     paths = terminal = np.empty((0, len(frames)))
     if run.has("path"):
-        terminal = run.numbers("path", slice(None), run.frames - 1, a)
+        terminal = run.numbers("path", slice(None), run.shown, a)
         paths = run.numbers("path", slice(_PATHS), slice(run.frames), a)[:, frames]
     return Fan(
         name=model.asset_names[a],
+        at=int(np.searchsorted(frames, run.shown)),
         time=run.time[frames],
         mean=run.numbers("price_mean", slice(run.frames), a)[frames],
         levels=run.numbers("quantile", slice(None)),
@@ -105,12 +113,13 @@ def _fan(run: Recording, a: int) -> Fan:
         terminal=terminal.ravel(),
         law=reference_law(model, a, end) if end > 0 else None,
         uncertain=any(asset.volatility.values) or asset.jumps is not None,
+        counted=price_histogram(run, a) if run.shown == run.frames - 1 else None,
     )
 
 
 def _drawn(run: Recording) -> np.ndarray:
     """The numbers of the frames that are drawn."""
-    return np.unique([*range(run.frames)[strided(run.frames, _TIMES)], run.frames - 1])
+    return np.unique([*range(run.frames)[strided(run.frames, _TIMES)], run.shown, run.frames - 1])
 
 
 def _pairs(levels: np.ndarray) -> list[tuple[int, int]]:
@@ -124,7 +133,7 @@ def _shade(i: int, n: int) -> tuple[float, ...]:
     return tuple(1 - share * (1 - c) for c in to_rgb(_BAND))
 
 
-def _draw_fan(sheet: Sheet, ax: Axes, fan: Fan, last: bool) -> None:
+def draw_fan(sheet: Sheet, ax: Axes, fan: Fan, last: bool) -> None:
     pairs, t = _pairs(fan.levels), fan.time
     ends = []
     for i, (low, high) in enumerate(pairs):
@@ -168,15 +177,17 @@ def _price_limits(fan: Fan) -> tuple[float, float]:
 
 
 def _draw_terminal(ax: Axes, fan: Fan, last: bool) -> None:
-    """Bars between neighbouring quantiles, each as wide as the density of all paths there, and the exact density
-    where it is known.
+    """Bars as wide as the density of all paths there, between neighbouring quantiles where no finer counts are stored,
+    and the exact density where it is known.
 
     Of the price, or of its natural logarithm where the price axis is logarithmic.
     """
-    pairs, edges, log = _pairs(fan.levels), fan.quantiles[:, -1], _logarithmic(fan)
+    pairs, edges, log = _pairs(fan.levels), fan.quantiles[:, fan.at], _logarithmic(fan)
     low, high = _price_limits(fan)
-    spread = fan.uncertain and fan.time[-1] > 0
-    for i in range(len(edges) - 1):
+    spread = fan.uncertain and fan.time[fan.at] > 0
+    if fan.counted is not None and spread:
+        beside_fan(ax, fan.counted, low, high, log)
+    for i in range(len(edges) - 1 if fan.counted is None else 0):
         if edges[i + 1] > edges[i]:
             width = math.log(edges[i + 1] / edges[i]) if log else edges[i + 1] - edges[i]
             density = (fan.levels[i + 1] - fan.levels[i]) / width
@@ -186,7 +197,7 @@ def _draw_terminal(ax: Axes, fan: Fan, last: bool) -> None:
     if fan.law is not None:
         price = np.geomspace(low, high, 500) if log else np.linspace(max(low, 1e-9 * high), high, 500)
         ax.plot(fan.law.density(np.log(price)) / (1.0 if log else price), price, color=INK, linewidth=1.2)
-    years = f"{rounded(fan.time[-1])} year{'' if fan.time[-1] == 1 else 's'}"
+    years = f"{rounded(fan.time[fan.at])} year{'' if fan.time[fan.at] == 1 else 's'}"
     unit = "of log price (1)" if log else "(1/currency)"
     tidy(ax, f"At t = {years}" + ("" if spread else ": no spread"), f"Density {unit}" if last or log else "", "")
     ax.tick_params(labelleft=False)
@@ -202,10 +213,12 @@ def _explain(left: Axes, right: Axes, fan: Fan) -> None:
         n = len(fan.paths)
         text = f"grey: {n} of the paths" if n > 1 else "grey: a path"
         left.set_title(text, loc="right", size=SMALL, color=GREY, pad=5)
-    if not (fan.uncertain and fan.time[-1] > 0):
+    if not (fan.uncertain and fan.time[fan.at] > 0):
         return
     lines = [("exact density", INK)] if fan.law is not None else []
-    if len(fan.levels) > 1:
+    if fan.counted is not None:
+        lines.append(("all paths", _BAND))
+    elif len(fan.levels) > 1:
         lines += [("all paths, between", _BAND), ("their quantiles", _BAND)]
     for i, (text, colour) in enumerate(lines):
         y = -(4 + 10 * i)

@@ -31,8 +31,8 @@ def option_rows(run: Recording) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("Option", "Contract", kind, "95 % interval", "Exact")]
     prices = run.numbers("option_price").tolist()
     for name, option, price in zip(model.option_names[:_MOST], model.option, prices):
-        numbers = _numbers(price, found.get(name, {}).get("ci95", [None, None]), _exact(model, option))
-        rows.append((shortened(name, 22), shortened(_contract(run, option), 50), *numbers))
+        numbers = _numbers(price, found.get(name, {}).get("ci95", [None, None]), exact_price(model, option))
+        rows.append((shortened(name, 22), shortened(contract_words(model, option), 50), *numbers))
     if len(prices) > _MOST:
         rows.append((f"and {len(prices) - _MOST} more", "", "", "", ""))
     return rows
@@ -50,17 +50,18 @@ def _numbers(price: float, interval: Sequence[float | None], exact: float | None
     return f"{price:.{digits}f}", around, "" if exact is None else f"{exact:.{digits}f}"
 
 
-def _contract(run: Recording, option: object) -> str:
+def contract_words(model: GbmScenario, option: object) -> str:
+    """What an option is, in words."""
     words = [str(getattr(option, word)) for word in ("average", "style", "payoff") if hasattr(option, word)]
     strike = getattr(option, "strike", None)
     terms = "" if strike is None else f", strike {rounded(strike, 6)}"
     words = [word.capitalize() if word in ("european", "asian", "american") else word for word in words]
     maturity = getattr(option, "maturity", None)
     terms += "" if maturity is None else f", to t = {rounded(maturity, 4)}"
-    return f"{' '.join(words)} on {_underlying(run, option)}{terms}"
+    return f"{' '.join(words)} on {_underlying(model, option)}{terms}"
 
 
-def _underlying(run: Recording, option: object) -> str:
+def _underlying(model: GbmScenario, option: object) -> str:
     if hasattr(option, "value"):
         return str(option.value)
     if hasattr(option, "assets"):
@@ -70,10 +71,10 @@ def _underlying(run: Recording, option: object) -> str:
         return named[0] if option.worst_of and len(named) == 1 else f"the worst of {', '.join(named)}"
     if not hasattr(option, "asset"):
         return "all assets"
-    return shortened(option.asset or run.scenario.asset_names[0], 16)
+    return shortened(option.asset or model.asset_names[0], 16)
 
 
-def _exact(model: GbmScenario, option: Option) -> float | None:
+def exact_price(model: GbmScenario, option: Option) -> float | None:
     """The exact price under the stochastic differential equation, whatever the scheme; None where it is not known."""
     time = model.time.model_copy(update={"scheme": "exact"})
     return reference_price(model.model_copy(update={"time": time}), option)

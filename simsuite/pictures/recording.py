@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from simsuite.errors import SimsuiteError
+from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
 from simsuite.io.reading import committed_rows
@@ -26,20 +27,31 @@ class Field:
     """A plane of numbers, each the mean over a block of cells.
 
     values[y, x]; block: how many cells a block has along y and x (blocks at the far ends may be cut); low, high: the
-    extremes over all cells, before averaging.
+    extremes over all cells, before averaging; top: the cell of the largest value, along x and along y.
     """
 
     values: np.ndarray
     block: tuple[int, int]
     low: float
     high: float
+    top: tuple[int, int]
+
+    @classmethod
+    def of(cls, values: np.ndarray, limit: int) -> Field:
+        """The field of a whole array [y, x]."""
+        by, bx = (math.ceil(n / limit) for n in values.shape)
+        y, x = np.unravel_index(int(np.argmax(values)), values.shape)
+        means = _block_means(np.asarray(values, np.float64), by, bx)
+        return cls(means, (by, bx), float(values.min()), float(values.max()), (int(x), int(y)))
 
 
 class Recording:
     """The run in `directory`, read from its open result file."""
 
-    def __init__(self, directory: Path, file: h5py.File) -> None:
-        self.directory, self.file = directory, file
+    def __init__(self, directory: Path, file: h5py.File, time: float | str | None = None) -> None:
+        """time: the one of which fields are shown, in the unit of the file or with one, "2 min", of which the nearest
+        frame is taken; default: that of the last."""
+        self.directory, self.file, self._wanted = directory, file, time
 
     def attribute(self, name: str) -> str:
         """A root attribute as text, "" where there is none."""
@@ -56,6 +68,25 @@ class Recording:
     @property
     def finished(self) -> bool:
         return self.attribute("status") == "complete"
+
+    @property
+    def failed(self) -> bool:
+        return self.attribute("status") == "failed"
+
+    @property
+    def state(self) -> str:
+        """What is to be said of a run that is not complete, in a word; "" for one that is."""
+        return "" if self.finished else "failed" if self.failed else "unfinished"
+
+    @cached_property
+    def failure(self) -> Mapping[str, Any]:
+        """Why the run failed, as `error`, and the `cell` to blame, along x and along y, or None; empty for others."""
+        return (RunDirectory(self.directory).read_failure() or {}) if self.failed else {}
+
+    @property
+    def base(self) -> Path:
+        """Where names of data files in the scenario start from."""
+        return Path(os.path.normpath(self.directory.resolve() / self.attribute("scenario_base")))
 
     @cached_property
     def scenario(self) -> Any:
@@ -83,6 +114,14 @@ class Recording:
     @cached_property
     def frames(self) -> int:
         return self.committed("time")
+
+    @cached_property
+    def shown(self) -> int:
+        """The number of the frame whose fields are shown."""
+        if self._wanted is None:
+            return self.frames - 1
+        wanted = self._wanted if isinstance(self._wanted, float | int) else _as_time(self._wanted, self.solver == "gbm")
+        return int(np.argmin(np.abs(self.time - wanted)))
 
     @cached_property
     def time(self) -> np.ndarray:
@@ -118,12 +157,31 @@ class Recording:
         ny, nx = dataset.shape[1:]
         by, bx = math.ceil(ny / limit), math.ceil(nx / limit)
         rows = by * max(1, _SLAB_BYTES // (8 * nx * by))
-        values, low, high = [], math.inf, -math.inf
+        values, low, high, top = [], math.inf, -math.inf, (0, 0)
         for start in range(0, ny, rows):
             slab = dataset[frame, start : start + rows]
-            low, high = min(low, float(slab.min())), max(high, float(slab.max()))
+            low = min(low, float(slab.min()))
+            if float(slab.max()) > high:
+                y, x = np.unravel_index(int(np.argmax(slab)), slab.shape)
+                high, top = float(slab.max()), (int(x), start + int(y))
             values.append(_block_means(np.asarray(slab, np.float64), by, bx))
-        return Field(np.concatenate(values), (by, bx), low, high)
+        return Field(np.concatenate(values), (by, bx), low, high, top)
+
+
+def _as_time(text: str, years: bool) -> float:
+    """A time that is written as a number or with a unit. Raises UsageError."""
+    try:
+        value: float | None = float(text)
+    except ValueError:
+        from simsuite.scenario.units import SECONDS, YEARS, Scales, UnitError, quantity
+
+        try:
+            value = quantity(text.strip(), YEARS if years else SECONDS, Scales(years=years))
+        except UnitError as error:
+            raise UsageError(f"cannot read {text!r} as a time: {error}") from error
+    if value is None or not math.isfinite(value):
+        raise UsageError(f'cannot read {text!r} as a time: write a number, or one with a unit, "2 min"')
+    return value
 
 
 def _block_means(values: np.ndarray, by: int, bx: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colorbar import Colorbar
@@ -19,16 +20,16 @@ from matplotlib.text import Annotation, Text
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from matplotlib.transforms import Bbox
 
-from simsuite.pictures.recording import thinned
+from simsuite.pictures.look import COLOURS as COLOURS
+from simsuite.pictures.look import GREY, INK, WARNING, WIDTH, Look
+from simsuite.pictures.look import PALE as PALE
+from simsuite.pictures.recording import Recording, thinned
 
 DPI = 200
-WIDTH = 8.4  # inches
-INK, GREY, PALE = "#222222", "#6b6b6b", "#c8c8c8"
-WARNING = "#b23a00"
-# Okabe and Ito's palette, safe for colour-blind readers, without the yellow that vanishes on white
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#4d4d4d")
 SMALL, NORMAL, LARGE = 7.5, 8.5, 12.0
 _MARGIN = 0.12  # inches
+_COLUMNS = 6  # of a key, at most
+LIGHT = Look()
 
 
 class Subject(Protocol):
@@ -44,46 +45,90 @@ class Subject(Protocol):
 class Sheet:
     """One figure. `later` collects what can only be placed when the layout is known."""
 
-    def __init__(self, subject: Subject, height: float, subtitle: str) -> None:
-        self.figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor="white")
+    def __init__(self, subject: Subject, height: float, subtitle: str, width: float = WIDTH) -> None:
+        self.figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
         self.canvas = FigureCanvasAgg(self.figure)
         self._later: list[Callable[[], None]] = []
-        self._header(subject, height, subtitle)
+        self._key: list[Artist] = []
+        state = subject.state if isinstance(subject, Recording) else "" if subject.finished else "unfinished"
+        self._title = self._write(" ".join(subject.title.split()), LARGE, INK, weight="bold")
+        self._state = self._write(state, LARGE, WARNING, weight="bold", horizontalalignment="right")
+        failure = subject.failure.get("error", "") if isinstance(subject, Recording) else ""
+        self._subtitle = self._write(failure or subtitle, NORMAL, WARNING if failure else GREY)
 
-    def _header(self, subject: Subject, height: float, subtitle: str) -> None:
-        left, top = _MARGIN / WIDTH, 1 - 0.16 / height
-        room = WIDTH - 2 * _MARGIN
-        state = "" if subject.finished else "unfinished"
-        if state:
-            mark = self._write(left, top, state, LARGE, WARNING, weight="bold")
-            width = mark.get_window_extent().width / DPI
-            mark.set(x=1 - left, horizontalalignment="right")
-            room -= width + 0.2
-        title = self._write(left, top, " ".join(subject.title.split()), LARGE, INK, weight="bold")
-        fit(title, room)
-        fit(self._write(left, top - 0.245 / height, subtitle, NORMAL, GREY), WIDTH - 2 * _MARGIN)
-        below = (0, 0, 1, 1 - 0.62 / height)
+    def _write(self, text: str, size: float, colour: str, **style: Any) -> Text:
+        return self.figure.text(
+            0, 1, text, size=size, color=colour, va="top", parse_math=False, in_layout=False, **style
+        )
+
+    def _place_header(self, scale: float) -> None:
+        """Place title, state and subtitle, cut to the width of the sheet, and leave the rest to the axes. scale: of the
+        type."""
+        width, height = self.figure.get_size_inches()
+        left, room = _MARGIN / width, width - 2 * _MARGIN
+        self._state.set_position((1 - left, 1 - 0.16 * scale / height))
+        self._title.set_position((left, 1 - 0.16 * scale / height))
+        self._subtitle.set_position((left, 1 - 0.405 * scale / height))
+        state = self._state.get_window_extent().width / DPI + 0.2 if self._state.get_text() else 0.0
+        fit(self._title, room - state)
+        fit(self._subtitle, room)
+        below = (0, 0, 1, 1 - 0.62 * scale / height)
         engine = ConstrainedLayoutEngine(rect=below, w_pad=_MARGIN, h_pad=_MARGIN, wspace=0.03, hspace=0.03)
         self.figure.set_layout_engine(engine)
 
-    def _write(self, x: float, y: float, text: str, size: float, colour: str, **style: Any) -> Text:
-        return self.figure.text(
-            x, y, text, size=size, color=colour, va="top", parse_math=False, in_layout=False, **style
-        )
+    def explain(self, handles: Sequence[Artist]) -> None:
+        """Say below all panels what lines and marks mean. handles: one for each, with its label."""
+        self._key.extend(handles)
+
+    def _place_key(self, scale: float) -> None:
+        """Write the key, in as many columns as there is room for. scale: of the type, by which it will grow."""
+        room = self.figure.get_figwidth() * self.figure.dpi - 2 * _MARGIN * DPI
+        for columns in range(min(len(self._key), _COLUMNS), 0, -1):
+            legend = self.figure.legend(
+                handles=self._key,
+                loc="outside lower left",
+                ncols=columns,
+                fontsize=SMALL,
+                frameon=False,
+                labelcolor=INK,
+            )
+            if columns == 1 or legend.get_window_extent().width * scale <= room:
+                return
+            legend.remove()
 
     def later(self, place: Callable[[], None]) -> None:
         """Call `place` when the axes have their final positions; it must not change them."""
         self._later.append(place)
 
-    def save(self, path: Path) -> None:
-        """Write the picture in the format that the suffix names."""
+    def laid_out(self, look: Look = LIGHT) -> Figure:
+        """The figure with its look, when everything is in its final place. To be called once."""
+        self.figure.set_size_inches(
+            look.width if look.size else self.figure.get_figwidth(), self.figure.get_figheight()
+        )
+        self._place_key(look.type_scale)
+        look.apply(self.figure)
+        self._place_header(look.type_scale)
         self.figure.draw_without_rendering()
         self.figure.set_layout_engine("none")
         for place in self._later:
             place()
+        for ax in self.figure.axes:
+            self._fit_title(ax)
+        return self.figure
+
+    def _fit_title(self, ax: Axes) -> None:
+        """Cut the title of a panel short where it would reach beyond the page."""
+        title = next(t for t in ax.get_children() if isinstance(t, Text) and t.get_text() == ax.get_title(loc="left"))
+        if title.get_text() and "\n" not in title.get_text():
+            begin = title.get_window_extent().x0
+            fit(title, (self.figure.bbox.x1 - begin) / DPI - _MARGIN / 2)
+
+    def save(self, path: Path, look: Look = LIGHT) -> None:
+        """Write the picture in the format that the suffix names."""
+        figure = self.laid_out(look)
         kind = path.suffix.lower().removeprefix(".")
         stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-        self.figure.savefig(path, format=kind, dpi=DPI, metadata=stamp)
+        figure.savefig(path, format=kind, dpi=DPI, metadata=stamp, facecolor=figure.get_facecolor())
 
 
 def fit(text: Text, inches: float) -> None:
@@ -167,13 +212,21 @@ def label_ends(sheet: Sheet, ax: Axes, ends: Sequence[tuple[float, str, str]]) -
 
 
 def _move_apart(ax: Axes, texts: Sequence[Annotation]) -> None:
-    """Move texts up and down as little as possible, so that no two overlap, and none leaves the
-    axes if there is room.
+    """Move texts up and down as little as possible, so that no two overlap and none leaves the axes. Where there is no
+    room for all, some of them are left out, alike in their order.
     """
     if not texts:
         return
     boxes = [text.get_window_extent() for text in texts]
     gap = max(box.height for box in boxes) * 1.05
+    fitting = max(1, int((ax.get_window_extent().height + gap / 2) / gap))
+    if len(texts) > fitting:
+        order = sorted(range(len(texts)), key=lambda i: boxes[i].y0)
+        kept = {order[k] for k in np.linspace(0, len(texts) - 1, fitting).round().astype(int)}
+        for i, text in enumerate(texts):
+            text.set_visible(i in kept)
+        _move_apart(ax, [texts[i] for i in sorted(kept)])
+        return
     order = sorted(range(len(texts)), key=lambda i: boxes[i].y0)
     wanted = np.array([(boxes[i].y0 + boxes[i].y1) / 2 for i in order])
     room = ax.get_window_extent()

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Circle
-from matplotlib.ticker import FixedLocator, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import COLOURS, GREY, draw_bar, tidy
@@ -24,6 +24,7 @@ _ON = 1e-9  # An eigenvalue less far inside, relatively, is drawn as one that do
 _NOTHING = 1e-14  # Numbers smaller than this, relatively, are left over by rounding and do not stretch an axis.
 _DECADES = 2.5  # A linear axis can show so many decades.
 _FEWEST = 8  # A logarithmic axis shows at most so many decades.
+_PLAIN = 20_000  # Numbers of rows beyond this are written in thousands.
 _VERDICTS = ("", ": stable", ": marginally stable", ": unstable")  # the verdicts by their numbers in the result file
 
 
@@ -89,6 +90,10 @@ def _scaled(axis: Axis, set_scale: Callable[..., None], values: np.ndarray) -> t
     return min(3 * low, -least), max(3 * high, least)
 
 
+def _in_thousands(number: float, _: int | None) -> str:
+    return f"{number / 1000:g} k" if number else "0"
+
+
 def draw_matrix(run: Recording, ax: Axes) -> None:
     """Draw how large the entries of A are, with 0 left white; for large matrices the largest entry of each block."""
     values = run.numbers("matrix_magnitude", ...)
@@ -103,9 +108,12 @@ def draw_matrix(run: Recording, ax: Axes) -> None:
     )
     blocks = "" if block == 1 else f"\nlargest in {block} × {block}"
     tidy(ax, f"|A|, {grouped(nonzeros)} entr{'y' if nonzeros == 1 else 'ies'}{blocks}", "Column", "Row", box=True)
-    beside = max(1, min(5, 9 - 2 * len(str(n))))  # steps of so long numbers, which must not touch
+    beside = 3 if n > _PLAIN else max(1, min(5, 9 - 2 * len(str(n))))  # steps of so long numbers, which must not touch
     ax.xaxis.set_major_locator(MaxNLocator(beside, integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    if n > _PLAIN:
+        ax.xaxis.set_major_formatter(FuncFormatter(_in_thousands))
+        ax.yaxis.set_major_formatter(FuncFormatter(_in_thousands))
     bar = draw_bar(ax, image, "Size (1/s)" if run.scenario.system.kind == "continuous" else "Size (1)", 0.04)
     if logarithmic:
         bar.set_ticks(LogLocator(numticks=6), minor=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simsuite.pictures.colour_table import colour_table
+from simsuite.pictures.plates.colours import colour_table
 from simsuite.reporting.markup import data_block, data_uri, escaped
 from simsuite.reporting.quantised import LEVELS, NO_VALUE, Quantised
 from simsuite.words import counted
@@ -48,7 +48,7 @@ class Field:
     frames: int
 
 
-def picture(draw: Callable[[Path], None], alt: str, caption: str) -> str:
+def picture(draw: Callable[[Path], object], alt: str, caption: str) -> str:
     """A picture that `draw` makes, of lines where that is small, else of pixels."""
     with tempfile.TemporaryDirectory() as place:
         path, kind = Path(place) / "picture.svg", "image/svg+xml"

@@ -23,7 +23,7 @@ import simsuite
 from simsuite.cli import app
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
-from simsuite.pictures.heat import _subtitle as heat_subtitle
+from simsuite.pictures.heat import subtitle as heat_subtitle
 from simsuite.pictures.recording import Recording
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatScenario
@@ -766,7 +766,7 @@ def test_all_runs_of_a_directory_are_listed_where_one_is_asked_for(say: Say) -> 
 
 def test_the_scenario_of_no_run_is_to_be_run_first(say: Say) -> None:
     Path("never.toml").write_text(PLATE)
-    for command in ("info", "plot", "resume"):
+    for command in ("info", "resume"):
         refused = say(command, "never.toml")
         assert refused.returncode == 2
         assert "runs/never holds no run" in refused.stderr

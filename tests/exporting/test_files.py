@@ -61,7 +61,10 @@ def test_a_file_can_be_named_where_there_is_one(run_of: Runs, capsys: Captured) 
     assert (directory / "prices.CSV").is_file()
     several = call(capsys, "export", directory, "--to", "csv", "-o", directory / "all.csv")
     assert several.returncode == 2
-    assert "all.csv is one file, and these are 3: options.csv, assets.csv, paths.csv" in several.stderr
+    assert (
+        "all.csv is one file, and these are 4: options.csv, assets.csv, paths.csv, price_histogram.csv"
+        in several.stderr
+    )
 
 
 def test_files_that_are_there_stay_without_force(run_of: Runs, capsys: Captured) -> None:

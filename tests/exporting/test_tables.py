@@ -56,11 +56,16 @@ def expected(run: simsuite.Run) -> dict[str, dict[str, Any]]:
     options: dict[str, Any] = {"option": np.array([A, B], object)}
     assets: dict[str, Any] = {"time [year]": at["time"]}
     paths = {"path_id": np.repeat(at["path_id"], at["time"].size), "time [year]": np.tile(at["time"], 3)}
+    counts: dict[str, Any] = {"price_bin": np.arange(len(at["price_histogram"]))}
     for name, values in at.items():
         unit = f" [{units[name]}]" if units.get(name, "1") != "1" else ""
         if name.startswith("option_"):
             columns = {name: values} if values.ndim == 1 else {f"{name}.{A}": values[:, 0], f"{name}.{B}": values[:, 1]}
             options |= {column + unit: numbers for column, numbers in columns.items()}
+        elif name == "price_bin":
+            continue
+        elif name.startswith("price_bin_") or name == "price_histogram":
+            counts |= {f"{name}.{asset}{unit}": values[:, k] for k, asset in enumerate((A, B))}
         elif name.startswith("price_quantile"):
             for (i, q), (k, asset) in itertools.product(enumerate(("0.05", "0.5")), enumerate((A, B))):
                 assets[f"{name}.{q}.{asset}{unit}"] = values[i, :, k]
@@ -68,7 +73,7 @@ def expected(run: simsuite.Run) -> dict[str, dict[str, Any]]:
             assets |= {f"{name}.{asset}{unit}": values[:, k] for k, asset in enumerate((A, B))}
         elif name == "path":
             paths |= {f"path.{asset}{unit}": values[:, :, k].ravel() for k, asset in enumerate((A, B))}
-    return {"options": options, "assets": assets, "paths": paths}
+    return {"options": options, "assets": assets, "paths": paths, "price_histogram": counts}
 
 
 def same(found: Any, wanted: np.ndarray) -> None:

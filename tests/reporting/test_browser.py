@@ -15,6 +15,7 @@ from browsers import TEXTS, browser
 from exported_runs import GBM, LINEAR
 
 import simsuite
+from simsuite.pictures.plates.colours import temperature_colours
 
 PLATE = {
     "solver": "heat",
@@ -153,7 +154,6 @@ def test_cuts_and_colours_can_be_chosen(opened: Any) -> None:
 
 def test_a_map_has_the_colours_of_its_values(opened: Any, runs: dict[str, Path]) -> None:
     """The colour of a cell away from the cross-hair, by Matplotlib's own table."""
-    import matplotlib
 
     page = opened("heat")
     with h5py.File(runs["heat"] / "results.h5") as file:
@@ -171,7 +171,7 @@ def test_a_map_has_the_colours_of_its_values(opened: Any, runs: dict[str, Path])
       });
     }"""
     for (i, j), colour in zip(cells, page.evaluate(colours, cells)):
-        wanted = 255 * np.array(matplotlib.colormaps["inferno"](float(share[j, i])))
+        wanted = 255 * np.array(temperature_colours()(float(share[j, i])))
         assert np.abs(np.array(colour) - wanted).max() <= 4
 
 

@@ -147,7 +147,7 @@ def test_what_cannot_be_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ((tmp_path / "t", "--what", "maxx"), "did you mean `max`?"),
         ((tmp_path / "t", "-o", tmp_path / "a.docx"), "its name must end in"),
         ((tmp_path / "t", "-o", tmp_path / "none" / "a.png"), "cannot write"),
-        ((tmp_path, "--what", "max"), "--what chooses a result of a sweep"),
+        ((tmp_path, "--what", "max"), "holds no run"),
     ):
         done = call(capsys, "plot", *words)
         assert done.returncode == 2

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import h5py
-import matplotlib
 import numpy as np
 import pytest
 from running import call
@@ -17,6 +16,7 @@ from simsuite.cli.terminals.half_blocks import lines_of
 from simsuite.cli.watching.drawing import draw
 from simsuite.errors import SimsuiteError
 from simsuite.io.glimpses import Glimpses, last_row
+from simsuite.pictures.plates.colours import temperature_colours
 from simsuite.watching.newest import Fan, Field, Size, Trajectories, newest
 
 BASKET = """
@@ -133,8 +133,8 @@ def test_half_blocks_show_two_points_each() -> None:
     assert line == ("\033[48;2;0;0;1m \033[38;2;0;0;2;48;2;0;0;3m▀\033[38;2;0;0;4;49m▄\033[38;2;0;0;5m▀\033[0m")
 
 
-def test_colours_are_those_of_inferno_and_the_nearest_of_256() -> None:
-    wanted = 255 * matplotlib.colormaps["inferno"](np.linspace(0, 1, SHADES))[:, :3]
+def test_colours_are_those_of_temperatures_and_the_nearest_of_256() -> None:
+    wanted = 255 * temperature_colours()(np.linspace(0, 1, SHADES))[:, :3]
     found = np.array([[c >> 16 & 255, c >> 8 & 255, c & 255] for c in shades()])
     assert abs(found - wanted).max() < 8
     levels = (0, 95, 135, 175, 215, 255)

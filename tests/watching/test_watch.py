@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import h5py
-import matplotlib
 import numpy as np
 import pytest
 from running import call, finish, polls, start
 from terminals import InTerminal, in_terminal
 
 from simsuite.io.directory import RunDirectory
+from simsuite.pictures.plates.colours import temperature_colours
 
 LONG = """
 solver = "heat"
@@ -70,8 +70,8 @@ def state_of(directory: Path) -> dict[str, tuple[Any, ...]]:
 
 
 def test_the_field_has_the_colours_of_the_newest_frame(under_way: Any, tmp_path: Path) -> None:
-    """Compared with matplotlib's map of the numbers in results.h5; a terminal of another size shows it anew; who leaves
-    can come back; and nothing of the run changes."""
+    """Compared with the colours of pictures for the numbers in results.h5; a terminal of another size shows it anew;
+    who leaves can come back; and nothing of the run changes."""
     results = tmp_path / "runs/long/results.h5"
     before, written = state_of(results.parent), results.stat().st_mtime_ns
     with in_terminal("watch", "runs/long", cwd=tmp_path, columns=64, rows=24) as program:
@@ -93,7 +93,7 @@ def test_the_field_has_the_colours_of_the_newest_frame(under_way: Any, tmp_path:
             x = ((np.arange(wide) + 0.5) * 64 / wide).astype(int)
             shown = values[np.ix_(y, x)][::-1]
             share = (shown - values.min()) / (values.max() - values.min())
-            expected = np.rint(255 * matplotlib.colormaps["inferno"](share)[..., :3])
+            expected = np.rint(255 * temperature_colours()(share)[..., :3])
             assert abs(found - expected).max() <= 14, "128 shades, mixed from 17"
             assert abs(found - expected).mean() < 3
             assert max(map(len, program.lines)) <= columns

@@ -39,17 +39,17 @@ def rgb(text: str) -> int:
     return int(text, 16)
 
 
-# matplotlib's "inferno" at 0, 1/16 .. 1; between them colours are mixed
-_INFERNO = (
-    *("000004", "0b0724", "210c4a", "3d0965", "57106e", "71196e", "8a226a", "a32c61", "bc3754"),
-    *("d24644", "e45a31", "f1731d", "f98e09", "fcac11", "f9cb35", "f2ea69", "fcffa4"),
+# those of temperatures in pictures, at 0, 1/16 .. 1; between them colours are mixed
+_TEMPERATURES = (
+    *("300596", "4a03a0", "6200a7", "7902a8", "8f0da4", "a31d9a", "b52e8d", "c43f7f", "d25071"),
+    *("df6164", "ea7357", "f3864a", "fa9b3d", "fdb030", "fdc827", "f8e125", "f0f921"),
 )
 SHADES = 128  # so that neighbouring cells often have the same colour, which is sent once
 
 
 def shades() -> np.ndarray:
     """Numbers of colours from cold to hot. Returns (SHADES,)."""
-    known = np.array([[int(text[i : i + 2], 16) for i in (0, 2, 4)] for text in _INFERNO], np.float64)
+    known = np.array([[int(text[i : i + 2], 16) for i in (0, 2, 4)] for text in _TEMPERATURES], np.float64)
     at = np.linspace(0, len(known) - 1, SHADES)
     red, green, blue = (np.rint(np.interp(at, np.arange(len(known)), known[:, i])).astype(int) for i in range(3))
     return (red << 16) | (green << 8) | blue

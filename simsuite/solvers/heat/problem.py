@@ -36,6 +36,7 @@ from simsuite.solvers.heat.operator.operator import ledger_entries
 from simsuite.solvers.heat.plan import Plan, unlike
 from simsuite.solvers.heat.results.energy import Energy
 from simsuite.solvers.heat.results.extremes import extremes
+from simsuite.solvers.heat.results.faults import fault, fault_cell
 from simsuite.solvers.heat.results.layout import heat_layout
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.results.reference_error import reference_error
@@ -50,7 +51,6 @@ from simsuite.solvers.heat.stepper_record import Ingredients, bytes_of_fields
 from simsuite.solvers.heat.steppers import record_or_none, stepper_record
 from simsuite.solvers.heat.time_scales.step_shares import Course
 from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
-from simsuite.words import cell_in_words
 
 # the least number of cells for each thread: fewer do not pay for threads that wait for each other
 CELLS_A_THREAD = 8192
@@ -265,15 +265,10 @@ class HeatProblem:
         return slow and not self.plan.changes_from(self._time(observed.step))
 
     def fault(self, observed: Snapshot) -> str | None:
-        first = observed.arrays["row_bad"]
-        rows = np.flatnonzero(first < self.made.nx)
-        if rows.size:
-            return cell_in_words(first[rows[0]], rows[0])
-        overflown = np.flatnonzero(~np.isfinite(observed.arrays["row_sum"]))
-        if overflown.size:
-            return f"the sum of row y={overflown[0]}"
-        probes = zip(self.scenario.probe, observed.arrays["probes"])
-        return next((f"probe {probe.name!r}" for probe, value in probes if not math.isfinite(value)), None)
+        return fault(self.scenario, self.made, observed)
+
+    def fault_cell(self, observed: Snapshot) -> tuple[int, int] | None:
+        return fault_cell(self.made, observed)
 
     def fault_time(self, observed: Snapshot) -> float | None:
         """The time from which on temperatures were not finite, if it is known: steps that control their error look at

@@ -7,7 +7,7 @@ import numpy as np
 from simsuite.core import Layout, Series, Variable
 from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS, PER_ASSET
 from simsuite.solvers.gbm.portfolio.portfolio import portfolio_of
-from simsuite.solvers.gbm.results import portfolio_results
+from simsuite.solvers.gbm.results import distributions, portfolio_results
 from simsuite.solvers.gbm.results.book_results import book_variables
 from simsuite.solvers.gbm.results.exercise_results import PROBABILITY
 from simsuite.solvers.gbm.statement import Statement
@@ -96,6 +96,9 @@ def gbm_layout(statement: Statement) -> Layout:
             variables.append(Variable(PROBABILITY, ("option",), attrs=likely))
             variables.append(Variable(f"{PROBABILITY}_standard_error", ("option",), attrs=error))
         sizes["option"] = len(options)
+    counted = distributions.variables(statement)
+    variables += counted
+    sizes |= distributions.sizes(counted)
     found = portfolio_results.variables(statement)
     if found:
         variables += found

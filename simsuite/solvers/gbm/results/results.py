@@ -15,7 +15,7 @@ from simsuite.solvers.gbm.error_allowances.payoff_jumps import payoff_jumps_of
 from simsuite.solvers.gbm.error_allowances.unknown_reasons import asset_reasons, with_reasons
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.parts import of_option, parts_of
-from simsuite.solvers.gbm.results import portfolio_results
+from simsuite.solvers.gbm.results import distributions, portfolio_results
 from simsuite.solvers.gbm.results.book_results import book_estimates, book_results, book_totals, price_of_book
 from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.results.exercise_results import exercise_results, exercise_totals
@@ -61,6 +61,7 @@ def totals(statement: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]
     prices = option_estimates(statement, observed)
     book = book_estimates(statement, observed)
     found = dict(portfolio_results.totals(statement, observed, price_of_book(book)))
+    found |= distributions.totals(statement, observed, prices)
     if prices:
         found["option_price"] = np.array([e.value for e in prices])
         found["option_standard_error"] = np.array([e.standard_error for e in prices])

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import Bbox
 
+from simsuite.pictures.look import OVER_IMAGE
+from simsuite.pictures.plates.colours import temperature_colours
 from simsuite.pictures.recording import Field
-from simsuite.pictures.sheet import SMALL, Sheet, draw_bar, free_of
+from simsuite.pictures.sheet import draw_bar
 from simsuite.pictures.units import Unit, contrast, rounded
 
 _ISOTHERM_CELLS = 256  # Isotherms are drawn from at most so many cells a side; finer ones would not show.
@@ -65,7 +65,7 @@ class Scale:
 
     @property
     def colours(self) -> Colormap:
-        return matplotlib.colormaps["inferno"]
+        return temperature_colours()
 
 
 def common_scale(final: Field, first: Field | None, precision: float) -> Scale:
@@ -122,6 +122,7 @@ def draw_isotherms(ax: Axes, field: Field, domain: Domain, scale: Scale, precisi
     lines = ax.contour(
         x, y, values, levels=levels, colors=ink, linewidths=0.7, linestyles="solid", alpha=0.85, zorder=2
     )
+    lines.set_label(OVER_IMAGE)
     if sum(len(segments) for segments in lines.allsegs) > _SEGMENTS:
         lines.remove()
         return None
@@ -148,77 +149,3 @@ def _brightness(scale: Scale, temperature: float) -> float:
     """The perceived brightness of a temperature's colour, 0 to 1 (ITU-R BT.709 weights)."""
     red, green, blue, _ = scale.colours(scale.norm(temperature))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def mark_probes(ax: Axes, points: Sequence[tuple[float, float]], colours: Sequence[str]) -> None:
-    """Mark each point by a dot in the colour that its line has elsewhere."""
-    for (x, y), colour in zip(points, colours):
-        ax.plot([x], [y], "o", color=colour, markersize=5.5, markeredgecolor="white", clip_on=False, zorder=5)
-
-
-def label_map(
-    sheet: Sheet,
-    ax: Axes,
-    lines: Any,
-    scale: Scale,
-    points: Sequence[tuple[float, float]],
-    names: Sequence[str],
-    colours: Sequence[str],
-) -> None:
-    """Write the names of the probes and the temperatures of the isotherms, each only where it covers nothing else."""
-
-    def place() -> None:
-        room = ax.get_window_extent()
-        taken = [_around(ax, point, 8.0) for point in points]
-        for point, name, colour in zip(points, names, colours):
-            _name_probe(ax, point, name, colour, taken, room)
-        if lines is None:
-            return
-        levels = {rounded(t, 6): t for t in lines.levels}
-        for text in ax.clabel(lines, inline=False, fmt=lambda t: rounded(t, 6), fontsize=SMALL - 0.5, zorder=3):
-            face = scale.colours(scale.norm(levels[text.get_text()]))
-            text.set_bbox({"facecolor": face, "edgecolor": "none", "pad": 0.8, "alpha": 0.9})
-            box = text.get_window_extent().padded(3)
-            if free_of(box, taken, room):
-                taken.append(box)
-            else:
-                text.remove()
-
-    sheet.later(place)
-
-
-def _around(ax: Axes, point: tuple[float, float], half: float) -> Bbox:
-    x, y = ax.transData.transform(point)
-    return Bbox.from_extents(x - half, y - half, x + half, y + half)
-
-
-def _name_probe(ax: Axes, point: tuple[float, float], name: str, colour: str, taken: list[Bbox], room: Bbox) -> None:
-    text = ax.annotate(
-        name,
-        point,
-        xytext=(7, 0),
-        textcoords="offset points",
-        size=SMALL,
-        color=colour,
-        weight="bold",
-        parse_math=False,
-        zorder=6,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "round,pad=0.2"},
-    )
-    for dx, dy, ha, va in (
-        (8, 0, "left", "center"),
-        (-8, 0, "right", "center"),
-        (0, 8, "center", "bottom"),
-        (0, -8, "center", "top"),
-        (6, 6, "left", "bottom"),
-        (6, -6, "left", "top"),
-        (-6, 6, "right", "bottom"),
-        (-6, -6, "right", "top"),
-    ):
-        text.set(horizontalalignment=ha, verticalalignment=va)
-        text.xyann = (dx, dy)
-        box = text.get_window_extent()
-        if free_of(box, taken, room):
-            taken.append(box)
-            return
-    text.remove()

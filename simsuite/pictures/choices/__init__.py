@@ -1,0 +1,1 @@
+"""What can be asked for of a run: single kinds of pictures, and sheets that are made of them."""

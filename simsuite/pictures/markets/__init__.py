@@ -1,0 +1,1 @@
+"""Panels on Monte Carlo runs: densities, sensitivities, and prices over the number of paths."""

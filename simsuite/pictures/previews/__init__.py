@@ -1,0 +1,1 @@
+"""Pictures of what a scenario says, before it is run."""
