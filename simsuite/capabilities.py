@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from simsuite.core import Backend, Fence, Problem, Snapshot, Stepper
+from simsuite.communicator import Communicator
 
 
 @runtime_checkable
@@ -198,3 +199,33 @@ class Positioned(Protocol):
 def taken(problem: Positioned, stepper: Stepper) -> int:
     """How many time steps the stepper has taken so far."""
     return stepper.taken if isinstance(stepper, Adaptive) else problem.position(stepper.step)[0]
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A problem that several processes can share, each with a stepper of its part. Results are those of one process, to
+    the bit, whatever their number."""
+
+    @property
+    def indivisible(self) -> str | None:
+        """Why processes cannot share this very problem, in a clause; None if they can."""
+
+    def part_bytes(self, processes: int) -> int:
+        """Bytes that each of so many processes allocates on its device at most."""
+
+    def cut(self, state: Snapshot, process: int, processes: int) -> Snapshot:
+        """The part of a state with which one of so many processes begins, or goes on."""
+
+    def join(self, parts: Sequence[Snapshot]) -> Snapshot:
+        """What one process alone would have, from the parts of a state, or of an observation, of all processes."""
+
+    def part(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Stepper:
+        """The stepper of a process's part. start: as `cut` gives it."""
+
+
+@runtime_checkable
+class Steered(Protocol):
+    """A stepper whose course `Problem.settle` may change: what it says of its course in one process, all others are
+    given."""
+
+    course: Mapping[str, Any]

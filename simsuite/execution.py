@@ -33,6 +33,7 @@ from simsuite.io.recovery import Condition, mend
 from simsuite.io.results_file import ResultsFile
 from simsuite.io.writer_thread import Writer
 from simsuite.loop import march
+from simsuite.parallel.crew import Crew, Single
 from simsuite.profiling import NotProfiled
 from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
 from simsuite.run_warnings import Doubts
@@ -55,7 +56,7 @@ class Execution:
 
     stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
     the scenario of the finished run in the directory, if this one is to go on from its end. asynchronous: whether steps
-    go on while results are written. profiler: watches what the run does.
+    go on while results are written. profiler: watches what the run does. crew: the processes that share it.
     """
 
     scenario: Scenario
@@ -66,6 +67,7 @@ class Execution:
     extends: Scenario | None = None
     asynchronous: bool = True
     profiler: NotProfiled = field(default_factory=NotProfiled)
+    crew: Crew = field(default_factory=Single)
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
 
@@ -79,8 +81,8 @@ class Execution:
             return self._run()
 
     def _run(self) -> dict[str, Any]:
-        device = device_of(self.scenario, self.reporter.message)
-        problem = None if self._begun() else make_problem(self.scenario, device)
+        device = device_of(self.scenario, self.reporter.message, self.crew.seat, self.crew.size)
+        problem = None if self._begun() else self._make_problem(device)
         with self.directory.locked():
             state = State.EMPTY if self.fresh else self.directory.state()
             if state is State.UNFINISHED:
@@ -95,11 +97,11 @@ class Execution:
             if not self._begun() or self._scenario_differs():
                 self.directory.require_own_scenario()
             if problem is None or self._begun():
-                problem = make_problem(self.scenario, device, self._decided())
+                problem = self._make_problem(device, self._decided())
             self._require_room(problem)
             try:
-                backend = make_backend(device, problem)
-                with computing(problem, backend):
+                backend = make_backend(device, problem, self.crew.size)
+                with computing(problem, backend, ahead=self.crew.size == 1):
                     return self._march(problem, device, backend)
             except Exception as error:
                 self.directory.remove_progress()
@@ -110,6 +112,11 @@ class Execution:
                 if isinstance(error, DiskError):
                     self._tell_what_is_safe(error)
                 raise
+
+    def _make_problem(self, device: Device, decided: Mapping[str, Any] | None = None) -> Problem:
+        problem = make_problem(self.scenario, device, decided)
+        self.crew.require_divisible(problem)
+        return problem
 
     def _again(self) -> Advice:
         """Advice on how to run a finished run again; `resume`, which takes the directory's scenario, has no --fresh."""
@@ -162,14 +169,15 @@ class Execution:
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
             self._warn(problem.warnings if isinstance(problem, Advising) else ())
         live = LiveProgress(self.directory, backend, problem)
-        self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
+        shared = f", shared by {self.crew.size} processes" * (self.crew.size > 1)
+        self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name}){shared}")
         if backend.note is not None:
             self.reporter.message(backend.note)
         start, before = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
         if self._scenario_differs():  # otherwise it stays, also with somebody's comments
             self.directory.write_scenario(self.scenario.resolved_toml())
         self.profiler.attach(backend)
-        stepper = problem.stepper(backend, start)
+        stepper = self.crew.stepper(problem, backend, start)
         self.profiler.watch(stepper)
         chosen = {**problem.method, **stepper.chosen}
         if "stepper_reason" in chosen:
@@ -200,7 +208,7 @@ class Execution:
             )
             work = functools.partial(_work, problem, stepper)
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
-            settling = _Settling(problem, self.reporter, live, watch)
+            settling = _Settling(problem, self.reporter, live, watch, self.crew)
             outlook = Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.remove_summary()  # it tells where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
@@ -219,7 +227,8 @@ class Execution:
 
             try:
                 due: list[Output] = [*outputs, settling, checkpoint]
-                reason = march(stepper, problem.clock.end, due, backend, self.stopped, progress, lambda: settling.over)
+                stopped = self.crew.stopped(self.stopped)
+                reason = march(stepper, problem.clock.end, due, backend, stopped, progress, lambda: settling.over)
                 watch.stop(stepper.step)
                 self.profiler.over()
                 if reason is not None or isinstance(problem, Extensible):
@@ -254,6 +263,7 @@ class Execution:
                 "device": backend.name,
                 "device_name": backend.device_name,
                 "threads": threads_for(problem, backend),
+                **({"processes": self.crew.size} if self.crew.size > 1 else {}),
                 **({"resumed": True} if start.step > 0 else {}),
                 **problem.method,
                 **stepper.chosen,
@@ -364,8 +374,10 @@ def _work(problem: Problem, stepper: Stepper, step: int) -> float:
 class _Settling:
     """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
 
-    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch) -> None:
-        self._problem, self._reporter, self._live, self._watch = problem, reporter, live, watch
+    def __init__(
+        self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch, crew: Crew
+    ) -> None:
+        self._problem, self._reporter, self._live, self._watch, self._crew = problem, reporter, live, watch, crew
         self.over = False
 
     def next_step(self, step: int) -> int | None:
@@ -377,6 +389,7 @@ class _Settling:
     def emit(self, stepper: Stepper) -> None:
         step = stepper.step
         end = self._problem.settle(stepper)
+        self._crew.settled(stepper)
         if stepper.step != step:  # steps were left out, which do not count as work
             self._watch.stop(step)
         self._reporter.expect(end)

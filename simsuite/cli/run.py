@@ -18,6 +18,7 @@ from simsuite.stopping import Stopping
 
 if TYPE_CHECKING:
     from simsuite.io.directory import RunDirectory
+    from simsuite.parallel.session import Session
     from simsuite.scenario import Scenario
 
 
@@ -121,22 +122,27 @@ def run(
 ) -> None:
     """Run a scenario, or continue its interrupted run."""
     from simsuite.assembly import default_directory
+    from simsuite.parallel.session import Session
 
-    loaded = load_scenario(scenario, set, output, device, threads)
-    if from_checkpoint is not None:
-        begin = _beginning_with(run_directory(from_checkpoint).path, loaded, fresh)
-        loaded = load_scenario(scenario, [*(set or []), begin], output, device, threads)
-    execute(
-        loaded,
-        default_directory(loaded),
-        fresh,
-        max_minutes,
-        as_json,
-        quiet,
-        verbose=verbose,
-        asynchronous=asynchronous,
-        profile=profile,
-    )
+    with Session() as session:
+        loaded = load_scenario(scenario, set, output, device, threads)
+        if from_checkpoint is not None:
+            begin = session.from_first(
+                lambda: _beginning_with(run_directory(from_checkpoint).path, loaded, fresh)
+            )
+            loaded = load_scenario(scenario, [*(set or []), begin], output, device, threads)
+        execute(
+            loaded,
+            default_directory(loaded),
+            fresh,
+            max_minutes,
+            as_json,
+            quiet,
+            session,
+            verbose=verbose,
+            asynchronous=asynchronous,
+            profile=profile,
+        )
 
 
 def _beginning_with(run: Path, scenario: Scenario, fresh: bool) -> str:
@@ -173,25 +179,21 @@ def resume(
 ) -> None:
     """Continue the interrupted run in a directory, without its scenario file; or extend a finished one."""
     from simsuite.assembly import extension_of_run, scenario_of_run, target_reached
+    from simsuite.parallel.session import Session
 
-    directory = run_directory(directory).path
-    if paths is None:
+    with Session() as session:
+        directory = run_directory(directory).path
+        before = None
+        if paths is None:
+            scenario = scenario_of_run(directory, _with_threads(threads))
+        else:
+            scenario, before = extension_of_run(directory, paths, _with_threads(threads))
+            note = None if before is None else target_reached(directory, before.model.paths.count)
+            if note is not None and not quiet:
+                say(note)
         execute(
-            scenario_of_run(directory, _with_threads(threads)),
-            directory,
-            False,
-            max_minutes,
-            as_json,
-            quiet,
-            verbose=verbose,
-            asynchronous=asynchronous,
+            scenario, directory, False, max_minutes, as_json, quiet, session, before, verbose, asynchronous
         )
-    else:
-        scenario, before = extension_of_run(directory, paths, _with_threads(threads))
-        note = None if before is None else target_reached(directory, before.model.paths.count)
-        if note is not None and not quiet:
-            say(note)
-        execute(scenario, directory, False, max_minutes, as_json, quiet, before, verbose, asynchronous)
 
 
 def execute(
@@ -201,6 +203,7 @@ def execute(
     max_minutes: float | None,
     as_json: bool,
     quiet: bool,
+    session: Session,
     extends: Scenario | None = None,
     verbose: bool = False,
     asynchronous: Switch = Switch.ON,
@@ -211,9 +214,17 @@ def execute(
 
     watched = {"profiler": new_profiler()} if profile else {}
     with Stopping(max_minutes, last=True) as stopping:
+        if session.follows is not None:
+            from simsuite.following import Follower
+
+            Follower(session.follows, scenario, stopping).run()
+        if session.crew.size > 1:
+            from simsuite.following import signature
+
+            session.crew.require_alike(signature(scenario), scenario.differences)
         at_once = asynchronous is Switch.ON
         files = RunDirectory(directory)
-        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, **watched)
+        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, crew=session.crew, **watched)
         summary = run.run()
         if watched:
             tell_profile(watched["profiler"], directory, summary)

@@ -76,7 +76,7 @@ class PathPlan(Statement):
     def along_paths(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Shapes and types of the arrays that mean nothing between two batches."""
         n, functionals = self.n_assets, len(self.payoffs.functionals)
-        shapes = {"x": ((n, self.batch), self.dtype), "kept": ((functionals, self.batch), self.dtype)}
+        shapes = {"x": ((n, self.held), self.dtype), "kept": ((functionals, self.held), self.dtype)}
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -84,7 +84,7 @@ class PathPlan(Statement):
         shapes: dict[str, tuple[tuple[int, ...], Any]] = {
             "moments": ((slots, n, 2 + (self.width > 1), LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
-            "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
+            "paths": ((len(self.frame_steps), n, self.stored_here), self.dtype),
             "options": ((self.numbering[0], len(self.payoffs.products), LIMBS), np.int64),
             "policy": (policy_shape(self.payoffs.functionals), np.float64),
             "fault": ((1,), np.int64),
@@ -97,7 +97,7 @@ class PathPlan(Statement):
         shapes = self._shapes() | self.along_paths()
         del shapes["done"]  # this is known on the host
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
-        seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
+        seen = self.most_watched * self.n_assets * self.held * self.dtype.itemsize
         payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * most_together(self)
         more = portfolio_of(self).device_bytes() + learning_bytes(self)
         return state + seen + table_bytes(self) + payoffs + more
