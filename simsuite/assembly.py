@@ -131,8 +131,8 @@ def make_backend(device: Device, problem: Problem, processes: int = 1) -> Backen
 @contextlib.contextmanager
 def computing(problem: Problem, backend: Backend, ahead: bool = True) -> Iterator[None]:
     """In this context a run computes: on as many threads as it has work for, with a second process that compiles its
-    kernels, too, where the device can have one, unless `ahead` is false. Turns a MemoryError into a DeviceError that says what to do about
-    it."""
+    kernels, too, where the device can have one, unless `ahead` is false. Turns a MemoryError into a DeviceError that
+    says what to do about it."""
     with contextlib.ExitStack() as stack:
         # The second process makes the state again, for which a large problem may not leave enough memory.
         if ahead and isinstance(backend, CompilesAhead) and memory_needed(problem) <= _SMALL:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
-from simsuite.core import Backend, Fence, Problem, Snapshot, Stepper
 from simsuite.communicator import Communicator
+from simsuite.core import Backend, Fence, Problem, Snapshot, Stepper
 
 
 @runtime_checkable

@@ -23,7 +23,7 @@ from simsuite.assembly import (
 from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, taken, threads_for
 from simsuite.conditions import changed, conditions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
-from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
+from simsuite.errors import Advice, DiskError, NumericalFailure, ProcessFailure, SimsuiteError, UsageError
 from simsuite.io.checkpoint import Checkpoint, read_about, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
@@ -109,7 +109,7 @@ class Execution:
                 if failure is not None:
                     self._tell_what_is_safe(failure)
                     raise failure from error
-                if isinstance(error, DiskError):
+                if isinstance(error, (DiskError, ProcessFailure)):
                     self._tell_what_is_safe(error)
                 raise
 
@@ -374,9 +374,7 @@ def _work(problem: Problem, stepper: Stepper, step: int) -> float:
 class _Settling:
     """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
 
-    def __init__(
-        self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch, crew: Crew
-    ) -> None:
+    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch, crew: Crew) -> None:
         self._problem, self._reporter, self._live, self._watch, self._crew = problem, reporter, live, watch, crew
         self.over = False
 

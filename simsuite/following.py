@@ -80,7 +80,7 @@ class _Part:
                     pause()
                 continue
             pause = Pause()
-            self._do(*asked)  # type: ignore[misc]
+            self._do(*asked)
 
     def _do(self, name: str, *arguments: Any) -> None:
         stepper = self._stepper

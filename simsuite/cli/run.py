@@ -127,9 +127,7 @@ def run(
     with Session() as session:
         loaded = load_scenario(scenario, set, output, device, threads)
         if from_checkpoint is not None:
-            begin = session.from_first(
-                lambda: _beginning_with(run_directory(from_checkpoint).path, loaded, fresh)
-            )
+            begin = session.from_first(lambda: _beginning_with(run_directory(from_checkpoint).path, loaded, fresh))
             loaded = load_scenario(scenario, [*(set or []), begin], output, device, threads)
         execute(
             loaded,
@@ -191,9 +189,7 @@ def resume(
             note = None if before is None else target_reached(directory, before.model.paths.count)
             if note is not None and not quiet:
                 say(note)
-        execute(
-            scenario, directory, False, max_minutes, as_json, quiet, session, before, verbose, asynchronous
-        )
+        execute(scenario, directory, False, max_minutes, as_json, quiet, session, before, verbose, asynchronous)
 
 
 def execute(
@@ -224,7 +220,9 @@ def execute(
             session.crew.require_alike(signature(scenario), scenario.differences)
         at_once = asynchronous is Switch.ON
         files = RunDirectory(directory)
-        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, crew=session.crew, **watched)
+        run = Execution(
+            scenario, files, reporter(quiet), stopping, fresh, extends, at_once, crew=session.crew, **watched
+        )
         summary = run.run()
         if watched:
             tell_profile(watched["profiler"], directory, summary)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from simsuite.core import Backend, Problem, Snapshot, Stepper
 from simsuite.communicator import ONLY_SEAT, Seat
+from simsuite.core import Backend, Problem, Snapshot, Stepper
 
 
 class Crew(Protocol):

@@ -18,19 +18,11 @@ from typing import Any
 
 from simsuite.capabilities import Adaptive, Divisible, Steered
 from simsuite.core import Backend, Pending, Problem, Snapshot, Stepper
-from simsuite.errors import DeviceError, SimsuiteError, UsageError
+from simsuite.errors import DeviceError, ProcessFailure, SimsuiteError, UsageError
 from simsuite.parallel.mpi import ASK, NOTHING, OVER, REPORT, Mpi, Pause
 
 AHEAD = 2  # stretches of steps that this process is ahead of another one at most
 _ASKED_EVERY = 1.0  # seconds between two looks whether other processes are still there
-
-
-class ProcessFailure(SimsuiteError):
-    """Another process of the run has failed. Its exit code is that of this error."""
-
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 class Leader:
@@ -53,7 +45,7 @@ class Leader:
         """Take notice of what others report. Raises what has gone wrong with one of them."""
         with self._lock:
             while (report := self.mpi.poll(REPORT)) is not NOTHING:
-                rank, subject, value = report  # type: ignore[misc]
+                rank, subject, value = report
                 if subject == "done":
                     self._done[rank] = value
                 elif subject == "failed":
@@ -171,7 +163,7 @@ class Leader:
         late, pause, left = time.monotonic() + seconds, Pause(), set(self._others)
         while left and time.monotonic() < late:
             while (report := self.mpi.poll(REPORT)) is not NOTHING:
-                rank, subject, _ = report  # type: ignore[misc]
+                rank, subject, _ = report
                 left -= {rank} if subject == "ended" else set()
             pause()
         return not left

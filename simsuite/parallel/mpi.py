@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from simsuite.communicator import Halos, Seat
 from simsuite.core import Snapshot
 from simsuite.errors import PackageMissing, UsageError
-from simsuite.communicator import Halos, Seat
 from simsuite.parallel.launch import rank_and_size
 
 # Tags of messages: what the first process asks for; values that it decides (`from_first`); that the run is over;
@@ -58,7 +58,9 @@ class Mpi:
         try:
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:
-            raise UsageError(f"MPI cannot be loaded ({error}): `pip install mpich`, or install your machine's MPI") from None
+            raise UsageError(
+                f"MPI cannot be loaded ({error}): `pip install mpich`, or install your machine's MPI"
+            ) from None
         world, started = MPI.COMM_WORLD, rank_and_size()
         if world.size != started[1]:
             message = f"{started[1]} processes were started together, but MPI sees {world.size}"
@@ -100,8 +102,9 @@ class Mpi:
             self._sent = [request for request in self._sent if not request.Test()]
             self._sent.append(self._control.isend(message, dest=to, tag=tag))
 
-    def poll(self, tag: int, source: int | None = None) -> object:
-        """The next message of a kind, from any process unless `source` is given; NOTHING if none has come."""
+    def poll(self, tag: int, source: int | None = None) -> Any:
+        """The next message of a kind, from any process unless `source` is given; NOTHING if none has come. Any:
+        whatever was sent."""
         with self._lock:
             found = self._control.improbe(self._mpi.ANY_SOURCE if source is None else source, tag)
             return NOTHING if found is None else found.recv()

@@ -43,6 +43,7 @@ class Session(AbstractContextManager["Session"]):
         self.crew: Crew = Single()
         self.follows: Mpi | None = None
         self._leader: Leader | None = None
+        self._over: Over | None = None
         self._asked = time.monotonic()
 
     def __enter__(self) -> Session:
@@ -75,11 +76,13 @@ class Session(AbstractContextManager["Session"]):
                 raise SystemExit(error.code) from None
 
     def _look(self) -> None:
-        """Called while another process than the first waits. Raises Over when the first one has ended the run."""
+        """Called while another process than the first waits. Raises Over from when the first one has ended the run."""
         assert self.follows is not None
-        if (code := self.follows.poll(OVER, 0)) is not NOTHING:
+        if self._over is None and (code := self.follows.poll(OVER, 0)) is not NOTHING:
             assert isinstance(code, int)
-            raise Over(code)
+            self._over = Over(code)
+        if self._over is not None:
+            raise self._over
         if time.monotonic() - self._asked > _ASKED_EVERY:
             self._asked = time.monotonic()
             if self.follows.gone() == 0:
@@ -88,7 +91,7 @@ class Session(AbstractContextManager["Session"]):
     def _tell(self, mpi: Mpi, error: BaseException, code: int) -> BaseException | None:
         """Tell the first process of an error, and wait until that ends the run. Returns what ends this process."""
         known = isinstance(error, SimsuiteError)
-        text = str(error) if known else "".join(traceback.format_exception(error)).rstrip()
+        text = str(error).removeprefix("error: ") if known else "".join(traceback.format_exception(error)).rstrip()
         mpi.send((mpi.rank, "failed", (text, code)), 0, REPORT)
         late = time.monotonic() + _PATIENCE
         try:

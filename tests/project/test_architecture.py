@@ -53,7 +53,8 @@ ALLOWED = {
     "expressions": set(),
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
-    "capabilities": {"core"},
+    "capabilities": {"communicator", "core"},
+    "communicator": {"core"},
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
@@ -62,7 +63,7 @@ ALLOWED = {
     "rng": {"elementary_functions"},
     "routes": BASE | {"backends", "rng"},
     "scenario": {"errors", "expressions", "words"},
-    "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},
+    "assembly": BASE | {"backends", "capabilities", "communicator", "io", "libraries", "scenario", "words"},
     "execution": BASE
     | {
         "assembly",
@@ -72,6 +73,7 @@ ALLOWED = {
         "same_run",
         "io",
         "loop",
+        "parallel",
         "profiling",
         "progress",
         "scenario",
@@ -79,16 +81,19 @@ ALLOWED = {
         "version",
     }
     | {"words"},
+    "following": BASE | {"assembly", "capabilities", "io", "parallel", "scenario", "stopping", "version"},
     "inspection": BASE | {"io", "progress"},
     "profiling": {"capabilities", "core"},
     "notebooks": BASE | {"pictures", "progress", "sweeps", "words"},
     "progress": BASE | {"capabilities", "io", "words"},
     "words": set(),
     "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
+    "parallel": BASE | {"capabilities", "communicator"},
     "parallel_for": set(),
     "sobol": {"elementary_functions", "libraries", "rng"},
     "solvers": BASE
-    | {"elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
+    | {"communicator", "elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol"}
+    | {"words"},
     "stopping": set(),
     "sweeps": BASE
     | {"assembly", "backends", "execution", "io", "progress", "scenario", "stopping", "version", "words"},
@@ -121,6 +126,7 @@ LIBRARIES = {  # and which parts may import these
     "vtkmodules": {"exporting"},
     "IPython": {"notebooks"},
     "matplotlib": {"pictures"},
+    "mpi4py": {"parallel"},
     "typer": {"cli"},
     "rich": {"cli"},
     "pydantic": {"scenario"},

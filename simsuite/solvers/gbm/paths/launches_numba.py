@@ -66,7 +66,9 @@ class NumbaLaunches:
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
         if plan.stored_here:
-            self._record = backend.launcher(kernels.record, (plan.stored_here, n_assets), (min(plan.stored_here, _BLOCK), 1))
+            self._record = backend.launcher(
+                kernels.record, (plan.stored_here, n_assets), (min(plan.stored_here, _BLOCK), 1)
+            )
         chunk = computed_together(plan, backend)
         self._values_array = backend.zeros((len(payoffs.values), chunk), np.float64)
         if payoffs.trees:

@@ -1,8 +1,8 @@
 """The state of a run in parts, one of each process that shares it, and the parts together again.
 
 Sums and counts are whole numbers: each process adds up those of its own paths, on top of what the first was given, and
-the sum of all is what one process has, to the last bit. Paths within a batch are the columns of the processes, one after
-another. All else is the same everywhere.
+the sum of all is what one process has, to the last bit. Paths within a batch are the columns of the processes, one
+after another. All else is the same everywhere.
 """
 
 from __future__ import annotations

@@ -46,7 +46,6 @@ from simsuite.solvers.gbm.paths.launches_nvrtc import NvrtcLaunches
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 
-
 OPTIONS = "options"  # what to observe for sums of payoffs alone
 
 
@@ -95,9 +94,7 @@ class PathStepper:
     rules of exercise are learnt by the first.
     """
 
-    def __init__(
-        self, plan: PathPlan, backend: Backend, start: Snapshot, communicator: Communicator = ALONE
-    ) -> None:
+    def __init__(self, plan: PathPlan, backend: Backend, start: Snapshot, communicator: Communicator = ALONE) -> None:
         self.step = start.step
         self.paths_done = int(start.arrays["done"][0])
         self._plan, self._backend = plan, backend

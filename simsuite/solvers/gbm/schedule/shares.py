@@ -18,4 +18,5 @@ def shares(n: int, processes: int, together: int = 0) -> list[int]:
 
 def largest_share(n: int, processes: int, together: int) -> int:
     """The most paths that a process makes at once, where up to n are made, the first `together` of them by one."""
-    return min(max(-(-(-(-n // GROUP)) // processes), -(-together // GROUP)) * GROUP, n)
+    each, first = -(-n // (GROUP * processes)), -(-together // GROUP)
+    return min(max(each, first) * GROUP, n)

@@ -1,0 +1,70 @@
+"""Monte Carlo scenarios that processes share, each with something else that they have to put together."""
+
+from __future__ import annotations
+
+_MARKET = """
+solver = "gbm"
+[run]
+device = "cpu"
+precision = "{precision}"
+[market]
+rate = 0.05
+[[asset]]
+name = "A"
+spot = 100.0
+volatility = 0.2
+holding = 2.0
+[time]
+end = 1.0
+steps = {steps}
+{more_time}
+"""
+_CALL = """
+[[option]]
+name = "call"
+style = "european"
+payoff = "call"
+strike = 100.0
+greeks = {greeks}
+control_variate = {greeks}
+"""
+_AMERICAN = """
+[[option]]
+name = "put"
+style = "american"
+payoff = "put"
+strike = 100.0
+exercise = 5
+"""
+
+
+def _scenario(
+    paths: str, options: str, steps: int = 5, output: str = "", precision: str = "float64", more_time: str = ""
+) -> str:
+    market = _MARKET.format(precision=precision, steps=steps, more_time=more_time)
+    return f"{market}\n[paths]\n{paths}\n[output]\n{output}\n{options}"
+
+
+_WITHOUT = _CALL.format(greeks="false")
+SCENARIOS = {
+    # several batches, the last one smaller; checkpoints amid them; more paths stored than a process makes
+    "batches": _scenario(
+        "count = 7002\nantithetic = true\nbatch = 4096",
+        _CALL.format(greeks="true"),
+        output="frames = 3\nstore_paths = 3000\ncheckpoint_every = 3\nexposure = true\nrisk = {levels = [0.95]}",
+    ),
+    # one batch, whose rows are written as time goes by, and whose checkpoints have paths that are under way
+    "one batch": _scenario(
+        "count = 5000", _AMERICAN, steps=10, output="frames = 6\ncheckpoint_every = 3", precision="float32"
+    ),
+    "fewer groups": _scenario("count = 1500", _WITHOUT, output="frames = 2\ncheckpoint_every = 1"),
+    "sobol": _scenario('count = 16480\nsampling = "sobol"\nreplicates = 4\nbatch = 4096', _CALL.format(greeks="true")),
+    "target": _scenario("count = 200000\ntarget_standard_error = 0.1\nbatch = 5120", _WITHOUT),
+    "multilevel": _scenario(
+        "count = 300000\ntarget_standard_error = 0.1\nmultilevel = true",
+        _WITHOUT,
+        steps=8,
+        output="store_paths = 1500\ncheckpoint_every = 2",
+        more_time='scheme = "euler"',
+    ),
+}
