@@ -73,12 +73,20 @@ def commands(processes: int, lines: Sequence[Sequence[str]], directory: Path) ->
     return codes, done
 
 
-def contents(run: Path) -> dict[str, object]:
-    """The bytes of the files of a run, but for the number that tells runs apart and what is computed from it."""
-    results = run / "results.h5"
+def contents(run: Path, continued: bool = False) -> dict[str, object]:
+    """The bytes of the files of a run, but for the number that tells runs apart and what is computed from it.
+
+    continued: whether the run was continued, so that rows may lie elsewhere in the file of results; these are then the
+    bytes of each variable."""
+    results, found = run / "results.h5", dict[str, object]()
     with h5py.File(results) as file:
-        own = str(file.attrs["run_id"]).encode()
-    found: dict[str, object] = {"results.h5": results.read_bytes().replace(own, b"")}
+        own = str(file.attrs["run_id"])
+        if continued:
+            found |= {f"of all {key}": str(value) for key, value in file.attrs.items() if key != "run_id"}
+            for name in file:
+                _add(found, f"results.h5/{name}", file[name])
+    if not continued:
+        found["results.h5"] = results.read_bytes().replace(own.encode(), b"")
     if (run / "checkpoint.h5").exists():
         with h5py.File(run / "checkpoint.h5") as file:
             about = json.loads(bytes(np.asarray(file["meta"])).rstrip(b"\0"))
@@ -95,9 +103,11 @@ def _add(found: dict[str, object], name: str, item: h5py.Dataset | h5py.Group) -
         for inner in item:
             _add(found, f"{name}/{inner}", item[inner])
     else:
-        found[name] = item.dtype.str, item.shape, np.asarray(item).tobytes()
+        values = np.asarray(item)
+        found[name] = item.dtype.str, item.shape, values.tolist() if values.dtype == object else values.tobytes()
 
 
-def require_same(run: Path, other: Path) -> None:
-    ours, others = contents(run), contents(other)
-    assert [key for key in ours.keys() | others.keys() if ours.get(key) != others.get(key)] == []
+def require_same(run: Path, other: Path, continued: bool = False) -> None:
+    ours, others = contents(run, continued), contents(other, continued)
+    differing = [key for key in ours.keys() | others.keys() if ours.get(key) != others.get(key)]
+    assert differing == []

@@ -50,21 +50,32 @@ def test_every_kind_of_run_has_the_bits_of_one_process(tmp_path: Path) -> None:
             require_same(tmp_path / str(processes) / str(i) / "run", tmp_path / "1" / str(i) / "run")
 
 
-@pytest.mark.parametrize("name", ["batches", "one batch", "multilevel"])
-def test_a_stopped_run_goes_on_with_another_number_of_processes(tmp_path: Path, name: str) -> None:
-    """Each time one of the processes is told to stop, and tells the others."""
+@pytest.mark.parametrize(
+    ("name", "first", "steps", "longer"),
+    [
+        ("batches", False, (4, 16), {"count = 7002": "count = 30002"}),
+        ("one batch", False, (4, 16), {"steps = 10": "steps = 50"}),
+        ("multilevel", True, (0, 0), {}),
+    ],
+)
+def test_a_stopped_run_goes_on_with_another_number_of_processes(
+    tmp_path: Path, name: str, first: bool, steps: tuple[int, int], longer: dict[str, str]
+) -> None:
+    """first: whether it is the first process that is told to stop each time, and not the last one, which then tells the
+    first."""
     alone, shared = tmp_path / "alone", tmp_path / "shared"
-    written(alone, name)
-    written(shared, name)
+    written(alone, name, **longer)
+    written(shared, name, **longer)
     run = ["run", "x.toml", "-o", "run", "--json"]
     assert simsuite(1, run, alone).code == 0
-    for processes, step in ((3, 4), (2, 7)):
-        assert faulty(processes, [processes - 1, "term", step], run, shared).code == 75
+    for processes, step in zip((3, 2), steps):
+        done = faulty(processes, [0 if first else processes - 1, "term", step], run, shared)
+        assert done.code == 75, done
     done = simsuite(4, ["resume", "run", "--json"], shared)
     assert done.code == 0, done
     summary = json.loads(done.out)
     assert (summary["processes"], summary["resumed"]) == (4, True)
-    require_same(shared / "run", alone / "run")
+    require_same(shared / "run", alone / "run", continued=True)
 
 
 def test_killed_processes_leave_a_run_that_goes_on(tmp_path: Path) -> None:
@@ -85,7 +96,7 @@ def test_killed_processes_leave_a_run_that_goes_on(tmp_path: Path) -> None:
         finished(process)
     done = simsuite(3, run, shared)
     assert done.code == 0, done
-    require_same(shared / "run", alone / "run")
+    require_same(shared / "run", alone / "run", continued=True)
 
 
 @pytest.mark.parametrize(
