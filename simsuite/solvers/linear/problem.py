@@ -39,6 +39,7 @@ from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.spectral.prepare import prepare
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
 from simsuite.solvers.linear.spectral.stepper import device_bytes as spectral_bytes
+from simsuite.solvers.linear.stepping.shared_columns import SharedColumns
 from simsuite.solvers.linear.stepping.step import LinearStepper
 from simsuite.solvers.linear.stepping.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
@@ -51,7 +52,7 @@ _ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}
 
 
 @dataclass(frozen=True)
-class LinearProblem:
+class LinearProblem(SharedColumns):
     """The linear system X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
