@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from simsuite.communicator import Communicator
-from simsuite.core import Backend, Fence, Problem, Snapshot, Stepper
+from simsuite.core import Backend, DeviceArray, Fence, Problem, Snapshot, Stepper
 
 
 @runtime_checkable
@@ -59,6 +59,29 @@ class Profiled(Protocol):
 
     def profiler(self) -> DeviceProfiler:
         """A new one, which watches this backend from now on."""
+
+
+class Link(Protocol):
+    """Connects a device with those of other processes."""
+
+    def exchange(
+        self, to_before: DeviceArray, from_before: DeviceArray, before: int | None,
+        to_after: DeviceArray, from_after: DeviceArray, after: int | None,
+    ) -> None:  # fmt: skip
+        """Queue sending and receiving of arrays in C order, all of one size. before, after: numbers of the processes on
+        both sides; None for none."""
+
+
+@runtime_checkable
+class Linking(Protocol):
+    """A backend whose device can send arrays to those of other processes."""
+
+    def link_identity(self) -> tuple[int, ...]:
+        """What processes tell each other to find each other."""
+
+    def link(self, identity: tuple[int, ...], rank: int, size: int) -> Link:
+        """Connect the devices of so many processes, of which this is number `rank`. Waits for all of them. identity:
+        what `link_identity` gave in one of them."""
 
 
 @runtime_checkable

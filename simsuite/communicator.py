@@ -65,3 +65,11 @@ class Alone:
 
 
 ALONE = Alone()
+
+
+def neighbours(rank: int, size: int, periodic: bool) -> tuple[int | None, int | None]:
+    """The processes before and after one of `size` processes; None where there is none."""
+    before, after = rank - 1, rank + 1
+    if periodic:
+        return before % size, after % size
+    return (before if before >= 0 else None), (after if after < size else None)

@@ -14,6 +14,7 @@ from simsuite.core import Backend, Fence, Snapshot, Stepper
 from simsuite.io.writer_thread import Writer
 from simsuite.parallel.leader import agree
 from simsuite.parallel.mpi import ASK, NOTHING, REPORT, Mpi, Pause
+from simsuite.parallel.nccl import communicator_for
 from simsuite.scenario import Scenario
 from simsuite.stopping import Stopping
 from simsuite.version import VERSION
@@ -54,7 +55,8 @@ class Follower:
             agree(backend, mpi)
             with computing(problem, backend, ahead=False), Writer() as writer:
                 start = mpi.receive_part(0, 0)
-                _Part(mpi, problem.part(backend, start, mpi), backend, writer, self._report).follow()
+                stepper = problem.part(backend, start, communicator_for(backend, mpi))
+                _Part(mpi, stepper, backend, writer, self._report).follow()
 
 
 class _Part:

@@ -20,6 +20,7 @@ from simsuite.capabilities import Adaptive, Divisible, Steered
 from simsuite.core import Backend, Pending, Problem, Snapshot, Stepper
 from simsuite.errors import DeviceError, ProcessFailure, SimsuiteError, UsageError
 from simsuite.parallel.mpi import ASK, NOTHING, OVER, REPORT, Mpi, Pause
+from simsuite.parallel.nccl import communicator_for
 
 AHEAD = 2  # stretches of steps that this process is ahead of another one at most
 _ASKED_EVERY = 1.0  # seconds between two looks whether other processes are still there
@@ -110,7 +111,7 @@ class Leader:
                 help = "start at most one process a GPU (mpiexec -n ..), or all on the CPU (--device cpu)"
                 raise DeviceError(f"{mixed}\n  = help: {help}")
         agree(backend, self.mpi)
-        stepper = problem.part(backend, problem.cut(start, 0, self.size), self.mpi)
+        stepper = problem.part(backend, problem.cut(start, 0, self.size), communicator_for(backend, self.mpi))
         for other in self._others:  # only now: kernels that this process has compiled are in the cache for all
             self.mpi.send_part(problem.cut(start, other, self.size), other, 0)
         for name in ("advance", "advance_for") if isinstance(stepper, Adaptive) else ("advance",):

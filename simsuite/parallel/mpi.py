@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from simsuite.communicator import Halos, Seat
+from simsuite.communicator import Halos, Seat, neighbours
 from simsuite.core import Snapshot
 from simsuite.errors import PackageMissing, UsageError
 from simsuite.parallel.launch import rank_and_size
@@ -159,15 +159,13 @@ class Mpi:
     # ---- rows of arrays
 
     def exchange(self, halos: Halos, periodic: bool) -> None:
-        before, after = self.rank - 1, self.rank + 1
-        if periodic:
-            before, after = before % self.size, after % self.size
+        before, after = neighbours(self.rank, self.size, periodic)
         row, byte, requests = self._rows, self._mpi.BYTE, []
         with self._lock:
-            if before >= 0:
+            if before is not None:
                 requests.append(row.Irecv([halos.before, byte], before, _TOWARDS_LAST))
                 requests.append(row.Isend([halos.first, byte], before, _TOWARDS_FIRST))
-            if after < self.size:
+            if after is not None:
                 requests.append(row.Irecv([halos.after, byte], after, _TOWARDS_FIRST))
                 requests.append(row.Isend([halos.last, byte], after, _TOWARDS_LAST))
         self._wait(requests)

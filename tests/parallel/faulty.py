@@ -3,7 +3,8 @@
     faulty.py PROCESS FAULT STEP ARGUMENTS...
 
 The fault comes when that process's stepper is to advance from STEP or beyond: "raise" raises an error that nobody
-expects, "refuse" one of simsuite's, "kill" kills the process, "term" sends it SIGTERM, of which it tells the first."""
+expects, "refuse" one of simsuite's, "kill" kills the process, "term" sends it SIGTERM, of which it tells the first. "cd DIR" has it work
+in another directory from the start."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ def main() -> None:
     process, fault, step = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     del sys.argv[1:4]
     if rank_and_size()[0] == process:
-        _plant(fault, step)
+        if fault.startswith("cd "):
+            os.chdir(fault[3:])
+        else:
+            _plant(fault, step)
     from simsuite.__main__ import main as run
 
     run()

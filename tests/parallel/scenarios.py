@@ -1,4 +1,4 @@
-"""Monte Carlo scenarios that processes share, each with something else that they have to put together."""
+"""Scenarios that processes share, each with something else that they have to put together."""
 
 from __future__ import annotations
 
@@ -46,6 +46,24 @@ def _scenario(
 
 
 _WITHOUT = _CALL.format(greeks="false")
+_LINEAR = """
+solver = "linear"
+[run]
+device = "cpu"
+[system]
+{system}
+[initial]
+state = {{random = "normal", batch = {batch}}}
+[time]
+steps = 300
+dt = 0.01
+method = "step"
+[output]
+frames = 5
+checkpoint_every = 70
+"""
+_DENSE = 'kind = "discrete"\nmatrix = {generator = "random_stable", size = 6}\noutput_matrix = [[1, 0, 0, 0, 0, 2]]'
+_SERIES = 'kind = "continuous"\nmatrix = {generator = "heat1d", points = 40, format = "csr"}'
 SCENARIOS = {
     # several batches, the last one smaller; checkpoints amid them; more paths stored than a process makes
     "batches": _scenario(
@@ -67,4 +85,6 @@ SCENARIOS = {
         output="store_paths = 1500\ncheckpoint_every = 2",
         more_time='scheme = "euler"',
     ),
+    "columns": _LINEAR.format(system=_DENSE, batch=7),
+    "few columns": _LINEAR.format(system=_SERIES, batch=3),
 }

@@ -115,3 +115,37 @@ def test_a_process_that_fails_ends_all(tmp_path: Path, fault: str, code: int, to
     assert re.search(told, done.err)
     assert (tmp_path / "run/checkpoint.h5").exists() or fault == "kill"
     assert simsuite(2, words, tmp_path).code == 0
+
+
+def test_what_cannot_be_shared_is_refused(tmp_path: Path) -> None:
+    """All at the beginning, by the first process alone."""
+    written(tmp_path, "fewer groups")
+    heat = (Path(__file__).parents[2] / "scenarios/heat.toml").as_posix()
+    cases = [
+        (["run", heat, "-o", "heat"], 2, "2 processes cannot share this run: a heat run is not shared out yet"),
+        (["check", "x.toml"], 2, "2 processes cannot share `simsuite check`"),
+        (["run", "x.toml", "--device", "cuda:1"], 2, "2 processes cannot share the one device cuda:1"),
+        (["run", "nowhere.toml"], 2, "cannot read 'nowhere.toml'"),
+        (["run", "x.toml", "--nothing"], 2, "No such option"),
+    ]
+    codes, done = commands(2, [[str(tmp_path), *words] for words, _, _ in cases], tmp_path)
+    assert codes == [code for _, code, _ in cases], done
+    for _, _, told in cases:
+        assert done.err.count(told) == 1, done.err
+    assert not (tmp_path / "heat").exists()
+
+
+def test_other_files_than_the_first_process_has_are_found(tmp_path: Path) -> None:
+    """Process 1 works in another directory, in which the scenario is another one, and then none."""
+    for directory in ("0", "1"):
+        written(tmp_path / directory, "fewer groups", **({"strike = 100": "strike = 90"} if directory == "1" else {}))
+    words = ["run", "x.toml", "-o", "run", "-q"]
+    done = faulty(2, [1, f"cd {tmp_path / '1'}", 0], words, tmp_path / "0")
+    assert done.code == 2, done
+    assert "process 1 of 2" in done.err
+    assert "has read another scenario: option.0.strike" in done.err
+    (tmp_path / "1/x.toml").unlink()
+    done = faulty(2, [1, f"cd {tmp_path / '1'}", 0], words, tmp_path / "0")
+    assert done.code == 2, done
+    assert re.search("process 1 of 2, on .*: cannot read 'x.toml'", done.err)
+    assert not (tmp_path / "0/run").exists()

@@ -21,8 +21,8 @@ from simsuite.solvers.linear.stepping.step import LinearStepper, device_bytes
 from simsuite.solvers.linear.system import LinearSystem
 
 _REASONS = {
-    "power": "its states go from frame to frame by powers of A (time.method = \"step\" can be shared)",
-    "spectral": "its states go from frame to frame by modes of A (time.method = \"step\" can be shared)",
+    "power": 'its states go from frame to frame by powers of A (time.method = "step" can be shared)',
+    "spectral": 'its states go from frame to frame by modes of A (time.method = "step" can be shared)',
 }
 
 
