@@ -229,9 +229,8 @@ class Divisible(Protocol):
     """A problem that several processes can share, each with a stepper of its part. Results are those of one process, to
     the bit, whatever their number."""
 
-    @property
-    def indivisible(self) -> str | None:
-        """Why processes cannot share this very problem, in a clause; None if they can."""
+    def indivisible(self, processes: int) -> str | None:
+        """Why so many processes cannot share this very problem, in a clause; None if they can."""
 
     def part_bytes(self, processes: int) -> int:
         """Bytes that each of so many processes allocates on its device at most."""

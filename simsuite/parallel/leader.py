@@ -96,9 +96,9 @@ class Leader:
     def require_divisible(self, problem: Problem) -> None:
         why = f"a {problem.solver} run is not shared out yet"
         if isinstance(problem, Divisible):
-            if problem.indivisible is None:
+            if (reason := problem.indivisible(self.size)) is None:
                 return
-            why = problem.indivisible
+            why = reason
         raise UsageError(f"{self.size} processes cannot share this run: {why}\n  = help: start it without mpiexec")
 
     def stepper(self, problem: Problem, backend: Backend, start: Snapshot) -> Stepper:

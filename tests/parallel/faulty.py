@@ -3,8 +3,8 @@
     faulty.py PROCESS FAULT STEP ARGUMENTS...
 
 The fault comes when that process's stepper is to advance from STEP or beyond: "raise" raises an error that nobody
-expects, "refuse" one of simsuite's, "kill" kills the process, "term" sends it SIGTERM, of which it tells the first. "cd DIR" has it work
-in another directory from the start."""
+expects, "refuse" one of simsuite's, "kill" kills the process, "term" sends it SIGTERM, of which it tells the first.
+"cd DIR" has it work in another directory from the start."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def main() -> None:
 def _plant(fault: str, step: int) -> None:
     from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
     from simsuite.solvers.gbm.paths.stepper import PathStepper
+    from simsuite.solvers.heat.explicit.slab_steps import SlabStepper
 
-    for kind in (PathStepper, MultilevelStepper):
+    for kind in (PathStepper, MultilevelStepper, SlabStepper):
         kind.advance = _faulty(kind.advance, fault, step)  # type: ignore[method-assign]
 
 

@@ -64,6 +64,48 @@ checkpoint_every = 70
 """
 _DENSE = 'kind = "discrete"\nmatrix = {generator = "random_stable", size = 6}\noutput_matrix = [[1, 0, 0, 0, 0, 2]]'
 _SERIES = 'kind = "continuous"\nmatrix = {generator = "heat1d", points = 40, format = "csr"}'
+_HEAT = """
+solver = "heat"
+units = "K"
+[run]
+device = "cpu"
+precision = "{precision}"
+[grid]
+nx = 13
+ny = {ny}
+lx = 1.0
+ly = 2.0
+[material]
+diffusivity = 1e-2
+[initial]
+temperature = "exp(-((x-0.5)**2+(y-0.7)**2)/0.1)"
+[boundary]
+left = {{kind = "temperature", value = "1+sin(3*y)+t"}}
+right = [{{kind = "flux", value = 0.3, to = 1.1}}, {{kind = "convection", h = 0.4, ambient = 2.0, from = 1.1}}]
+{ends}
+[time]
+end = 0.3
+dt = 0.001
+stepper = "explicit"
+[output]
+frames = 5
+samples = 9
+checkpoint_every = 50
+[[probe]]
+name = "between slabs"
+x = 0.3
+y = 1.0
+[[probe]]
+name = "corner"
+x = 0.0
+y = 2.0
+[[probe]]
+name = "low"
+x = 0.9
+y = 0.01
+"""
+_OPEN = 'bottom = {kind = "convection", h = 0.5, ambient = 0.2}\ntop = {kind = "temperature", value = "x"}'
+_RING = 'bottom = {kind = "periodic"}\ntop = {kind = "periodic"}'
 SCENARIOS = {
     # several batches, the last one smaller; checkpoints amid them; more paths stored than a process makes
     "batches": _scenario(
@@ -87,4 +129,7 @@ SCENARIOS = {
     ),
     "columns": _LINEAR.format(system=_DENSE, batch=7),
     "few columns": _LINEAR.format(system=_SERIES, batch=3),
+    "slabs": _HEAT.format(precision="float64", ny=37, ends=_OPEN),
+    "ring": _HEAT.format(precision="float32c", ny=37, ends=_RING),
+    "thin slabs": _HEAT.format(precision="float32", ny=5, ends=_RING),
 }

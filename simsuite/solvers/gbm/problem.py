@@ -48,7 +48,6 @@ class GbmProblem(PathPlan):
     rate_unit = "path-steps/s"
     adaptive = False
     multilevel: ClassVar[bool] = False
-    indivisible: ClassVar[str | None] = None
     stepper_kind: ClassVar[Callable[..., Stepper]] = PathStepper
 
     @classmethod
@@ -136,6 +135,9 @@ class GbmProblem(PathPlan):
         return self.stepper_kind(self, backend, start)
 
     # ---- shares of several processes
+
+    def indivisible(self, processes: int) -> str | None:
+        return None
 
     def part_bytes(self, processes: int) -> int:
         return replace(self, share=(0, processes)).device_bytes()

@@ -37,6 +37,7 @@ from simsuite.solvers.heat.results.energy import Energy
 from simsuite.solvers.heat.results.extremes import extremes
 from simsuite.solvers.heat.results.layout import heat_layout
 from simsuite.solvers.heat.results.measure import Wanted
+from simsuite.solvers.heat.shared_slabs import SharedSlabs
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, STEADY_FIELDS, SteadyStepper
 from simsuite.solvers.heat.stepper_choice.expected_steps import many_more
@@ -56,7 +57,7 @@ FORETOLD = 3.0  # Steps that control their error may be more or fewer than expec
 
 
 @dataclass(frozen=True, eq=False)
-class HeatProblem:
+class HeatProblem(SharedSlabs):
     """ρc ∂T/∂t = ∇·(k∇T) + q on a rectangle.
 
     scenario: the validated file. made: its discretisation in space. plan: its plan in time."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,7 @@ class SharedColumns:
     kernel: str
     plan: Plan
 
-    @cached_property
-    def indivisible(self) -> str | None:
+    def indivisible(self, processes: int) -> str | None:
         if self.plan.method != "step":
             return _REASONS[self.plan.method]
         if self.system.noise is not None:
