@@ -15,11 +15,11 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.explicit.explicit import ExplicitStepper, is_plain
 from simsuite.solvers.heat.explicit.slab_steps import SlabStepper
 from simsuite.solvers.heat.grid.discretisation import Discretisation
-from simsuite.solvers.heat.grid.slabs import Slab, edge_points, plate_of, slab_of
+from simsuite.solvers.heat.grid.slabs import Slab, edge_points, held_entries, plate_of, slab_of
 from simsuite.solvers.heat.operator.compensated import LOW
+from simsuite.solvers.heat.operator.operator import ledger_entries
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.results.measure import Wanted, row_before
-from simsuite.solvers.heat.stepper_record import Ingredients
 from simsuite.solvers.heat.steppers import stepper_record
 
 _FIELDS, _LEDGER, _PROBES = ("temperature", LOW), ("ledger", "ledger_total"), "probes"
@@ -35,8 +35,10 @@ class SharedSlabs:
         if time.steady or plan.control is not None or plan.stepper != "explicit":
             steps = "a steady state is not stepped to" if time.steady else f"it is stepped by {plan.stepper}"
             return f'{steps} (time.stepper = "explicit" can be shared)'
-        if not is_plain(self.made) or time.steady_tolerance > 0:
-            return "only explicit steps with constant coefficients and without sources are shared out yet"
+        if self.made.law is not None:
+            return "its conductivity depends on temperature"
+        if not all(self.made.static):
+            return "its sources depend on time or temperature"
         if self.made.ny < processes:
             return f"its grid has {self.made.ny} rows"
         return None
@@ -46,13 +48,14 @@ class SharedSlabs:
 
     def part_bytes(self, processes: int) -> int:
         plate = plate_of(self.made, self._slab(0, processes))
-        return stepper_record(self.plan.stepper).device_bytes(plate, True, self.scenario.run)
+        return stepper_record(self.plan.stepper).device_bytes(plate, is_plain(self.made), self.scenario.run)
 
     def cut(self, state: Snapshot, process: int, processes: int) -> Snapshot:
         slab, arrays = self._slab(process, processes), {}
-        points = edge_points(slab, self.made.nx)
+        entries, _ = self._entries(slab)
         for name, a in state.arrays.items():
-            arrays[name] = a[slab.rows] if name in _FIELDS else np.where(points >= 0, a[..., points], 0).astype(a.dtype)
+            own = a[slab.rows] if name in _FIELDS else np.where(entries >= 0, a[..., entries], 0)
+            arrays[name] = own.astype(a.dtype)
         return Snapshot(state.step, arrays)
 
     def join(self, parts: Sequence[Snapshot]) -> Snapshot:
@@ -70,16 +73,22 @@ class SharedSlabs:
         return Snapshot(parts[0].step, arrays)
 
     def _ledger(self, slabs: Sequence[Slab], each: Sequence[np.ndarray]) -> np.ndarray:
-        """The entries of all edge points: of each side those beside own rows, or those at the slab's end."""
-        whole = np.zeros((*each[0].shape[:-1], self.made.edges.size), each[0].dtype)
+        whole = np.zeros((*each[0].shape[:-1], ledger_entries(self.made)), each[0].dtype)
         for slab, a in zip(slabs, each):
-            points, n = edge_points(slab, self.made.nx), len(slab.rows)
-            own = np.zeros(points.size, bool)
-            for side in (0, n):
-                own[side + slab.own.start : side + slab.own.stop] = True
-            own[2 * n :] = points[2 * n :] >= 0
-            whole[..., points[own]] = a[..., own]
+            entries, own = self._entries(slab)
+            whole[..., entries[own]] = a[..., own]
         return whole
+
+    def _entries(self, slab: Slab) -> tuple[np.ndarray, np.ndarray]:
+        """For each entry of a slab's ledger its number in the whole one, -1 where it has none, and whether it is the
+        slab's own: edge points beside own rows or at the slab's end, and held cells in own rows."""
+        points, n = edge_points(slab, self.made.nx), len(slab.rows)
+        own = points >= 0
+        for side in (0, n):
+            own[side : side + n] = False
+            own[side + slab.own.start : side + slab.own.stop] = True
+        held, held_own = held_entries(plate_of(self.made, slab))
+        return np.concatenate([points, self.made.edges.size + held]), np.concatenate([own, held_own])
 
     def _probes(self, slabs: Sequence[Slab], each: Sequence[np.ndarray]) -> np.ndarray:
         """Each probe as the slab has measured it in which the row before it lies."""
@@ -93,9 +102,8 @@ class SharedSlabs:
     def part(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Stepper:
         slab = self._slab(communicator.rank, communicator.size)
         probes = [(p.x, p.y) for p in self.scenario.probe]
-        wanted = Wanted(probes, first_row=slab.first_row, rows=self.made.ny)
-        plate = plate_of(self.made, slab)
-        of = Ingredients(plate, wanted, self.plan.clock, backend, start, self.plan.stages, self.scenario.run.kernel)
-        stepper = stepper_record(self.plan.stepper).make(of)
-        assert isinstance(stepper, ExplicitStepper)
+        rate = self.scenario.time.steady_tolerance > 0
+        wanted = Wanted(probes, rate, slab.first_row, self.made.ny)
+        plate, kernel = plate_of(self.made, slab), self.scenario.run.kernel
+        stepper = ExplicitStepper(plate, wanted, self.plan.clock, backend, start, kernel)
         return SlabStepper(stepper, slab, communicator, self.made.wrap_y)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -44,6 +45,9 @@ class Slab:
         return slice(self.below, self.below + self.end - self.begin)
 
 
+WHOLE = Slab(0, 1, 0, 0, 1)
+
+
 def slab_of(ny: int, process: int, processes: int, periodic: bool) -> Slab:
     """The slab of a process; all are about as high, and the lowest is that of process 0."""
     begin, end = (ny * p // processes for p in (process, process + 1))
@@ -53,18 +57,46 @@ def slab_of(ny: int, process: int, processes: int, periodic: bool) -> Slab:
     )
 
 
-def plate_of(made: Discretisation, slab: Slab) -> Discretisation:
-    """The plate that a slab is, without periodic edges at its ends. Only for problems without sources and laws, whose
-    expressions would have to be told where the slab lies."""
+@dataclass(frozen=True, eq=False)
+class Plate(Discretisation):
+    """The plate that a slab is, without periodic edges at its ends. Which kernels are for it follows from the whole
+    grid, so that all slabs are stepped in the same way. Only for problems whose sources depend on neither time nor
+    temperature, and conductivities not on temperature: other expressions are evaluated on the device, which would have
+    to be told where the slab lies."""
+
+    slab: Slab = WHOLE
+    whole: Discretisation | None = None
+
+    @cached_property
+    def any_held(self) -> bool:
+        return self._whole.any_held
+
+    @cached_property
+    def uniform(self) -> bool:
+        return self._whole.uniform
+
+    @cached_property
+    def static_source(self) -> np.ndarray:
+        return _rows(self._whole.static_source, self.slab)
+
+    @property
+    def _whole(self) -> Discretisation:
+        assert self.whole is not None
+        return self.whole
+
+
+def plate_of(made: Discretisation, slab: Slab) -> Plate:
     rows, one = slab.rows, made.edges
+    edges = Edges(tuple(_pieces(one, slab)), len(rows), one.nx, one.dx, one.dy)
+    parts = [_rows(a, slab) for a in (made.kx, made.ky, made.rho_c, made.held, made.T0)]
+    return Plate(*parts, edges, made.wrap_x, False, None, made.sources, (), slab, made)
 
-    def cut(a: np.ndarray) -> np.ndarray:
-        few = a if a.strides[0] == 0 else a[rows]
-        return np.broadcast_to(few[:1], (len(rows), a.shape[1])) if a.strides[0] == 0 else few
 
-    edges = Edges(tuple(_pieces(one, slab, made.wrap_y)), len(rows), one.nx, one.dx, one.dy)
-    parts = {name: cut(getattr(made, name)) for name in ("kx", "ky", "rho_c", "held", "T0")}
-    return replace(made, **parts, edges=edges, wrap_y=False, empty=())
+def _rows(a: np.ndarray, slab: Slab) -> np.ndarray:
+    """The slab's rows of an array (ny, nx), which stays one number where it is."""
+    if a.strides[0] == 0:
+        return np.broadcast_to(a[:1], (len(slab.rows), a.shape[1]))
+    return a[slab.rows]
 
 
 def edge_points(slab: Slab, nx: int) -> np.ndarray:
@@ -76,7 +108,16 @@ def edge_points(slab: Slab, nx: int) -> np.ndarray:
     return np.concatenate([rows, ny + rows, bottom, top])
 
 
-def _pieces(edges: Edges, slab: Slab, periodic: bool) -> Iterator[Piece]:
+def held_entries(plate: Plate) -> tuple[np.ndarray, np.ndarray]:
+    """For each held cell of a plate its number among those of the whole grid, and whether it is in an own row."""
+    assert plate.whole is not None
+    y, x = plate.held_cells.T
+    numbers = plate.whole.held_cells @ [plate.nx, 1]
+    own = (y >= plate.slab.own.start) & (y < plate.slab.own.stop)
+    return np.searchsorted(numbers, plate.slab.rows[y] * plate.nx + x), own
+
+
+def _pieces(edges: Edges, slab: Slab) -> Iterator[Piece]:
     """The pieces of the slab's edges, in the order of their points."""
     whole = edge_points(slab, edges.nx)
     owner, place = np.full(edges.size, -1), np.zeros(edges.size, np.int64)
