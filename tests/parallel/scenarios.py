@@ -106,6 +106,49 @@ y = 0.01
 """
 _OPEN = 'bottom = {kind = "convection", h = 0.5, ambient = 0.2}\ntop = {kind = "temperature", value = "x"}'
 _RING = 'bottom = {kind = "periodic"}\ntop = {kind = "periodic"}'
+_MATERIALS = """
+solver = "heat"
+units = "K"
+[run]
+device = "cpu"
+[grid]
+nx = 17
+ny = 41
+lx = 1.0
+ly = 2.0
+[material]
+conductivity = "1+0.5*sin(3*x)*y"
+density = 2.0
+specific_heat = "50+x"
+[[region]]
+shape = "circle"
+center = [0.5, 1.02]
+radius = 0.2
+temperature = 3.0
+[[region]]
+shape = "rectangle"
+x = [0.0, 0.5]
+y = [0.2, 0.4]
+conductivity = 5.0
+[[source]]
+power = "10*exp(-((x-0.4)**2+(y-1.5)**2)/0.05)"
+[initial]
+temperature = "1+exp(-((x-0.5)**2+(y-0.7)**2)/0.1)"
+[boundary]
+left = {kind = "temperature", value = 1.5}
+right = {kind = "radiation", emissivity = 0.9, ambient = 300.0}
+bottom = {kind = "convection", h = 0.5, ambient = 0.2}
+top = {kind = "temperature", value = "x+1"}
+[time]
+end = 2.0
+stepper = "explicit"
+dt = 0.01
+steady_tolerance = 20.0
+[output]
+frames = 5
+samples = 9
+checkpoint_every = 50
+"""
 SCENARIOS = {
     # several batches, the last one smaller; checkpoints amid them; more paths stored than a process makes
     "batches": _scenario(
@@ -132,4 +175,5 @@ SCENARIOS = {
     "slabs": _HEAT.format(precision="float64", ny=37, ends=_OPEN),
     "ring": _HEAT.format(precision="float32c", ny=37, ends=_RING),
     "thin slabs": _HEAT.format(precision="float32", ny=5, ends=_RING),
+    "materials": _MATERIALS,
 }

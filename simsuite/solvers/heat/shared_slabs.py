@@ -87,7 +87,7 @@ class SharedSlabs:
         for side in (0, n):
             own[side : side + n] = False
             own[side + slab.own.start : side + slab.own.stop] = True
-        held, held_own = held_entries(plate_of(self.made, slab))
+        held, held_own = held_entries(self.made, slab)
         return np.concatenate([points, self.made.edges.size + held]), np.concatenate([own, held_own])
 
     def _probes(self, slabs: Sequence[Slab], each: Sequence[np.ndarray]) -> np.ndarray:

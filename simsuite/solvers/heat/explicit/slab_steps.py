@@ -19,11 +19,8 @@ class SlabStepper:
         self._stepper, self._slab, self._communicator, self._periodic = stepper, slab, communicator, periodic
         self._depth = max(slab.below, slab.above)
         self._since = 0  # steps since halos were right
+        self.step = stepper.step
         self.chosen: Mapping[str, str] = stepper.chosen
-
-    @property
-    def step(self) -> int:
-        return self._stepper.step
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -37,6 +34,7 @@ class SlabStepper:
             some = min(n, self._depth - self._since)
             self._stepper.advance(some)
             self._since += some
+            self.step += some
             n -= some
 
     def _exchange(self) -> None:

@@ -88,8 +88,8 @@ class Plate(Discretisation):
 def plate_of(made: Discretisation, slab: Slab) -> Plate:
     rows, one = slab.rows, made.edges
     edges = Edges(tuple(_pieces(one, slab)), len(rows), one.nx, one.dx, one.dy)
-    parts = [_rows(a, slab) for a in (made.kx, made.ky, made.rho_c, made.held, made.T0)]
-    return Plate(*parts, edges, made.wrap_x, False, None, made.sources, (), slab, made)
+    kx, ky, rho_c, held, T0 = (_rows(a, slab) for a in (made.kx, made.ky, made.rho_c, made.held, made.T0))
+    return Plate(kx, ky, rho_c, held, T0, edges, made.wrap_x, False, None, made.sources, slab=slab, whole=made)
 
 
 def _rows(a: np.ndarray, slab: Slab) -> np.ndarray:
@@ -108,13 +108,14 @@ def edge_points(slab: Slab, nx: int) -> np.ndarray:
     return np.concatenate([rows, ny + rows, bottom, top])
 
 
-def held_entries(plate: Plate) -> tuple[np.ndarray, np.ndarray]:
-    """For each held cell of a plate its number among those of the whole grid, and whether it is in an own row."""
-    assert plate.whole is not None
-    y, x = plate.held_cells.T
-    numbers = plate.whole.held_cells @ [plate.nx, 1]
-    own = (y >= plate.slab.own.start) & (y < plate.slab.own.stop)
-    return np.searchsorted(numbers, plate.slab.rows[y] * plate.nx + x), own
+def held_entries(made: Discretisation, slab: Slab) -> tuple[np.ndarray, np.ndarray]:
+    """For each held cell of the slab's plate its number among those of the whole grid, and whether it is in an own
+    row."""
+    y, rows = made.held_cells[:, 0], slab.rows
+    begin, count = np.searchsorted(y, rows), np.bincount(y, minlength=slab.ny)[rows]
+    row = np.repeat(np.arange(len(rows)), count)
+    numbers = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + begin[row]
+    return numbers, (row >= slab.own.start) & (row < slab.own.stop)
 
 
 def _pieces(edges: Edges, slab: Slab) -> Iterator[Piece]:
