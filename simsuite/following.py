@@ -51,7 +51,7 @@ class Follower:
             problem = make_problem(scenario, None, decided)
             assert isinstance(problem, Divisible)
             backend = make_backend(device, problem, mpi.size)
-            self._report("device", backend.dialect)
+            self._report("device", (backend.dialect, backend.name))
             agree(backend, mpi)
             with computing(problem, backend, ahead=False), Writer() as writer:
                 start = mpi.receive_part(0, 0)

@@ -104,12 +104,10 @@ class Leader:
     def stepper(self, problem: Problem, backend: Backend, start: Snapshot) -> Stepper:
         assert isinstance(problem, Divisible)
         self.ask("begin", problem.decided)
-        for rank, dialect in sorted(self.reported("device").items()):
+        for rank, (dialect, name) in sorted(self.reported("device").items()):
             if dialect != backend.dialect:
-                mixed = f"{self._name(rank)} has no GPU of its own, process 0 has one" * (backend.dialect == "cuda")
-                mixed = mixed or f"{self._name(rank)} has a GPU, process 0 has none"
                 help = "start at most one process a GPU (mpiexec -n ..), or all on the CPU (--device cpu)"
-                raise DeviceError(f"{mixed}\n  = help: {help}")
+                raise DeviceError(f"{self._name(rank)} is on {name}, process 0 on {backend.name}\n  = help: {help}")
         agree(backend, self.mpi)
         stepper = problem.part(backend, problem.cut(start, 0, self.size), communicator_for(backend, self.mpi))
         for other in self._others:  # only now: kernels that this process has compiled are in the cache for all

@@ -75,6 +75,10 @@ class Plate(Discretisation):
     def uniform(self) -> bool:
         return self._whole.uniform
 
+    @property
+    def nonlinear(self) -> bool:
+        return self._whole.nonlinear
+
     @cached_property
     def static_source(self) -> np.ndarray:
         return _rows(self._whole.static_source, self.slab)
