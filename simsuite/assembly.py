@@ -26,7 +26,7 @@ from simsuite.capabilities import (
     steps_expected,
     threads_for,
 )
-from simsuite.communicator import ONLY_SEAT, Seat
+from simsuite.communication.communicator import ONLY_SEAT, Seat
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about, stored_bytes

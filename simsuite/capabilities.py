@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
-from simsuite.communicator import Communicator
+from simsuite.communication.communicator import Communicator
 from simsuite.core import Backend, DeviceArray, Fence, Problem, Snapshot, Stepper
 
 

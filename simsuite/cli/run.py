@@ -211,11 +211,11 @@ def execute(
     watched = {"profiler": new_profiler()} if profile else {}
     with Stopping(max_minutes, last=True) as stopping:
         if session.follows is not None:
-            from simsuite.following import Follower
+            from simsuite.parallel.follower import Follower
 
             Follower(session.follows, scenario, stopping).run()
         if session.crew.size > 1:
-            from simsuite.following import signature
+            from simsuite.parallel.follower import signature
 
             session.crew.require_alike(signature(scenario), scenario.differences)
         at_once = asynchronous is Switch.ON

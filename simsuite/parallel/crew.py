@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from simsuite.communicator import ONLY_SEAT, Seat
+from simsuite.communication.communicator import ONLY_SEAT, Seat
 from simsuite.core import Backend, Problem, Snapshot, Stepper
 
 
@@ -17,7 +17,7 @@ class Crew(Protocol):
 
     def require_alike(self, own: tuple[str, ...], differences: Callable[[str], list[str]]) -> None:
         """Raises UsageError unless all processes have read the same scenario. own: what this one has read, see
-        `following.signature`. differences: the keys by which the scenario differs from another one, given as text."""
+        `follower.signature`. differences: the keys by which the scenario differs from another one, given as text."""
 
     def require_divisible(self, problem: Problem) -> None:
         """Raises UsageError, with the reason, if these processes cannot share the problem."""

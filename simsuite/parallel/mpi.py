@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from simsuite.communicator import Halos, Seat, neighbours
+from simsuite.communication.communicator import Halos, Seat, neighbours
 from simsuite.core import Snapshot
 from simsuite.errors import PackageMissing, UsageError
 from simsuite.parallel.launch import rank_and_size

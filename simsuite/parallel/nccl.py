@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from simsuite.capabilities import Link, Linking
-from simsuite.communicator import Communicator, Halos, neighbours
+from simsuite.communication.communicator import Communicator, Halos, neighbours
 from simsuite.core import Backend
 from simsuite.parallel.mpi import Mpi
 

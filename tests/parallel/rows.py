@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from simsuite.backends import open_backend
-from simsuite.communicator import Halos
+from simsuite.communication.communicator import Halos
 from simsuite.parallel.mpi import Mpi
 from simsuite.parallel.nccl import communicator_for
 

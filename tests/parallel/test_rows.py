@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from shared_runs import HERE, finished, started, with_mpi
 
-from simsuite.communicator import ALONE, Halos, neighbours
+from simsuite.communication.communicator import ALONE, Halos, neighbours
 
 
 @with_mpi

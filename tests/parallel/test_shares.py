@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simsuite.backends.cpu import CpuBackend
-from simsuite.communicator import Alone
+from simsuite.communication.communicator import Alone
 from simsuite.core import Snapshot
 from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.schedule.shares import largest_share, shares

@@ -14,7 +14,7 @@ import pytest
 from heat_random import random_plate
 
 from simsuite.backends.cpu import CpuBackend
-from simsuite.communicator import Halos, neighbours
+from simsuite.communication.communicator import Halos, neighbours
 from simsuite.core import Pending, Snapshot
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.slabs import slab_of

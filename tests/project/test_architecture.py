@@ -53,8 +53,8 @@ ALLOWED = {
     "expressions": set(),
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
-    "capabilities": {"communicator", "core"},
-    "communicator": {"core"},
+    "capabilities": {"communication", "core"},
+    "communication": {"core"},
     "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
@@ -63,7 +63,7 @@ ALLOWED = {
     "rng": {"elementary_functions"},
     "routes": BASE | {"backends", "rng"},
     "scenario": {"errors", "expressions", "words"},
-    "assembly": BASE | {"backends", "capabilities", "communicator", "io", "libraries", "scenario", "words"},
+    "assembly": BASE | {"backends", "capabilities", "communication", "io", "libraries", "scenario", "words"},
     "execution": BASE
     | {
         "assembly",
@@ -81,18 +81,17 @@ ALLOWED = {
         "version",
     }
     | {"words"},
-    "following": BASE | {"assembly", "capabilities", "io", "parallel", "scenario", "stopping", "version"},
     "inspection": BASE | {"io", "progress"},
     "profiling": {"capabilities", "core"},
     "notebooks": BASE | {"pictures", "progress", "sweeps", "words"},
     "progress": BASE | {"capabilities", "io", "words"},
     "words": set(),
     "simulation": BASE | {"words", "assembly", "capabilities", "notebooks", "progress", "scenario"},
-    "parallel": BASE | {"capabilities", "communicator"},
+    "parallel": BASE | {"assembly", "capabilities", "communication", "io", "scenario", "stopping", "version"},
     "parallel_for": set(),
     "sobol": {"elementary_functions", "libraries", "rng"},
     "solvers": BASE
-    | {"communicator", "elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol"}
+    | {"communication", "elementary_functions", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol"}
     | {"words"},
     "stopping": set(),
     "sweeps": BASE

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from simsuite.communicator import Communicator
+from simsuite.communication.communicator import Communicator
 from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.add_paths import with_added_paths

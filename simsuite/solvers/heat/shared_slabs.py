@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simsuite.communicator import Communicator
+from simsuite.communication.communicator import Communicator
 from simsuite.core import Backend, Snapshot, Stepper
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.explicit.explicit import ExplicitStepper, is_plain

@@ -34,12 +34,12 @@ from simsuite.solvers.linear.powers.power import device_bytes as power_bytes
 from simsuite.solvers.linear.powers.powers import Powers
 from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
 from simsuite.solvers.linear.results.residual import residual
+from simsuite.solvers.linear.shared_columns import SharedColumns
 from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes, pace
 from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.spectral.prepare import prepare
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
 from simsuite.solvers.linear.spectral.stepper import device_bytes as spectral_bytes
-from simsuite.solvers.linear.stepping.shared_columns import SharedColumns
 from simsuite.solvers.linear.stepping.step import LinearStepper
 from simsuite.solvers.linear.stepping.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system

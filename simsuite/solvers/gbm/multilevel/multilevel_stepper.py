@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.communicator import ALONE, Communicator
+from simsuite.communication.communicator import ALONE, Communicator
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.multilevel.differences import ArrayDifferences, Differences, ProgramDifferences
 from simsuite.solvers.gbm.multilevel.plan import MultilevelPlan

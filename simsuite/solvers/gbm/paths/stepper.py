@@ -39,7 +39,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from simsuite.communicator import ALONE, Communicator
+from simsuite.communication.communicator import ALONE, Communicator
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.paths.launches_numba import NumbaLaunches
 from simsuite.solvers.gbm.paths.launches_nvrtc import NvrtcLaunches

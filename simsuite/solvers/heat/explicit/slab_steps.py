@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simsuite.communicator import Communicator, Halos
+from simsuite.communication.communicator import Communicator, Halos
 from simsuite.core import Pending
 from simsuite.solvers.heat.explicit.explicit import ExplicitStepper
 from simsuite.solvers.heat.grid.slabs import Slab

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.communicator import Communicator
+from simsuite.communication.communicator import Communicator
 from simsuite.core import Backend, Snapshot, Stepper
 from simsuite.solvers.linear.method_choice.method import Plan
 from simsuite.solvers.linear.stepping.step import LinearStepper, device_bytes
