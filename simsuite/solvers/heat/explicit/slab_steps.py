@@ -29,9 +29,9 @@ class SlabStepper:
     def advance(self, n: int) -> None:
         self._stepper.check_end(n)
         while n > 0:
-            if self._since == self._depth:
+            if self._since == self._depth > 0:
                 self._exchange()
-            some = min(n, self._depth - self._since)
+            some = min(n, self._depth - self._since) if self._depth > 0 else n  # a single slab has no halos
             self._stepper.advance(some)
             self._since += some
             self.step += some
@@ -51,6 +51,6 @@ class SlabStepper:
 
     def observe(self, series: str) -> Pending:
         """As the plate's stepper does. Probes between two slabs need both."""
-        if self._since > 0:
+        if self._since > 0 and self._depth > 0:
             self._exchange()
         return self._stepper.observe(series)
