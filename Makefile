@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests start hundreds of processes: each would compile all modules again where this is set, as in many containers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: heat test thorough long faults lowest lint clean
+.PHONY: heat test thorough long faults lowest package lint clean
 
 heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite run scenarios/heat.toml
@@ -36,6 +36,16 @@ lowest: ## the tests with the oldest dependencies that pyproject.toml allows
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest --resolution lowest-direct -e ".[test]"
 	.venv-lowest/bin/python -m pytest -n auto --dist worksteal
 
+package: ## the distributions, in dist, and what a wheel in an empty environment says of published answers
+	$(PYTHON) -m venv --clear .venv-package
+	.venv-package/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	rm -rf dist
+	.venv-package/bin/python -m build --outdir dist
+	.venv-package/bin/twine check --strict dist/*
+	$(PYTHON) -m venv --clear .venv-package
+	.venv-package/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[verify]"
+	cd .venv-package && bin/simsuite verify --quick
+
 lint: .venv/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -54,4 +64,4 @@ lint: .venv/tested
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-lowest build *.egg-info runs
+	rm -rf .venv .venv-lowest .venv-package build dist *.egg-info runs

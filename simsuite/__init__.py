@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from simsuite.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from simsuite.api import Run, Solution, Sweep, load, open_simulation, run, sweep
+    from simsuite.api.runs import Run, load, open_simulation, run
+    from simsuite.api.sweeps import Solution, Sweep, sweep
     from simsuite.errors import DeviceError, NumericalFailure, ScenarioError, SimsuiteError, UsageError
     from simsuite.simulation import Simulation
 
@@ -42,7 +43,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "simsuite.api": {"Run", "Solution", "Sweep", "load", "open_simulation", "run", "sweep"},
+    "simsuite.api.runs": {"Run", "load", "open_simulation", "run"},
+    "simsuite.api.sweeps": {"Solution", "Sweep", "sweep"},
     "simsuite.errors": {"DeviceError", "NumericalFailure", "ScenarioError", "SimsuiteError", "UsageError"},
     "simsuite.simulation": {"Simulation"},
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,14 +33,10 @@ from simsuite.io.directory import RunDirectory, State
 from simsuite.io.reading import reading
 from simsuite.io.size import checkpoint_bytes, results_bytes
 from simsuite.libraries import library_threads
+from simsuite.plugins import part_of
 from simsuite.scenario import Scenario, load
+from simsuite.version import FORMAT_VERSION, VERSION
 from simsuite.words import counted
-
-PROBLEMS = {  # the module and the class of each solver, imported when it is first needed
-    "heat": "simsuite.solvers.heat.problem:HeatProblem",
-    "gbm": "simsuite.solvers.gbm.solver:GbmSolver",
-    "linear": "simsuite.solvers.linear.problem:LinearProblem",
-}
 
 _SMALL = 1 << 28  # a problem needs at most so many bytes of its device that another process may make its state again
 _LARGE = 1 << 30  # a problem needs so many bytes of its device that it may take a while to fill them
@@ -80,7 +75,7 @@ def threads_of_libraries(scenario: Scenario) -> contextlib.AbstractContextManage
     with fewer."""
     asked = scenario.model.run.threads
     n = threads_available() if asked == "auto" else asked
-    works = scenario.solver == "linear" or getattr(scenario.model.time, "steady", False)
+    works = scenario.solver == "linear" or getattr(getattr(scenario.model, "time", None), "steady", False)
     return library_threads(n) if works or n < cores() else contextlib.nullcontext()
 
 
@@ -105,12 +100,11 @@ def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapp
     Without a device nothing is measured. decided: what an earlier problem of this scenario decided (`Problem.decided`),
     which then holds.
     """
-    module, _, name = PROBLEMS[scenario.solver].partition(":")
+    of_several = bool(getattr(scenario.model, "members", ()))
+    kind: type[Problem] = part_of(scenario.solver, "joined" if of_several else "problem")
     try:
         with threads_of_libraries(scenario):
-            return getattr(importlib.import_module(module), name).from_scenario(
-                scenario.model, scenario.base, device, decided
-            )
+            return kind.from_scenario(scenario.model, scenario.base, device, decided)
     except ScenarioError as error:
         raise scenario.explain(error.mistakes) from None
     except MemoryError as error:
@@ -238,6 +232,29 @@ def base_of_data(scenario: Scenario, directory: Path) -> dict[str, str]:
     if not any(scenario.file_names()):
         return {}
     return {"scenario_base": os.path.relpath(scenario.base.resolve(), directory.resolve())}
+
+
+def results_attributes(
+    scenario: Scenario, directory: Path, problem: Problem, backend: Backend, chosen: Mapping[str, str], title: str = ""
+) -> dict[str, str | int | float]:
+    """What the results of a run say of it, as attributes. chosen: what its problem and its stepper have. title: of a
+    scenario that has none; "": the name of its file."""
+    model = scenario.model
+    return {
+        "title": model.title or title or scenario.path.stem,
+        "source": f"simsuite {VERSION}",
+        "simsuite_version": VERSION,
+        "format_version": FORMAT_VERSION,
+        "solver": problem.solver,
+        "scenario": scenario.resolved_toml(),
+        **base_of_data(scenario, directory),
+        "input_files": json.dumps(scenario.files()),
+        "device": backend.name,
+        "device_name": backend.device_name,
+        "seed": str(model.run.seed),
+        "decided": json.dumps(problem.decided),
+        **chosen,
+    }
 
 
 def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:

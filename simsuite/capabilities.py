@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from simsuite.communication.communicator import Communicator
-from simsuite.core import Backend, DeviceArray, Fence, Problem, Snapshot, Stepper
+from simsuite.core import Backend, DeviceArray, Fence, JsonObject, Problem, Snapshot, Stepper
+from simsuite.crossings.looks import Looks
 
 
 @runtime_checkable
@@ -17,6 +18,17 @@ class Extensible(Protocol):
     def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
         """The state from which this problem goes on if the problem `before` ended in the state `end`. The results are
         the same, bit for bit, as if this problem had been run from its start."""
+
+
+@runtime_checkable
+class Lengthening(Protocol):
+    """A problem whose run may begin with that of one with an earlier end."""
+
+    of_whole_run: frozenset[str]  # arrays of a snapshot that depend on where the run ends, but change nothing else
+
+    def unlike(self, shorter: Problem) -> str | None:
+        """Why the run of this problem does not begin with the run of a shorter one of the same scenario, whose frames
+        and samples it has, to the bit; None if it does."""
 
 
 @runtime_checkable
@@ -51,6 +63,15 @@ class DeviceProfiler(Protocol):
 
     def copies(self, since: Fence) -> Sequence[tuple[float, float, int]]:
         """(seconds from a fence to its begin, seconds that it took, bytes) of each copy of a snapshot to the host."""
+
+
+@runtime_checkable
+class Driven(Protocol):
+    """A backend whose device has a driver."""
+
+    @property
+    def driver(self) -> str:
+        """The newest version of CUDA that the driver knows, and its own version where that is known."""
 
 
 @runtime_checkable
@@ -158,6 +179,22 @@ class Staged(Protocol):
 
 
 @runtime_checkable
+class Watched(Protocol):
+    """A problem whose extremes in the course of a run are told, and some of whose numbers may be to reach levels."""
+
+    @property
+    def looks(self) -> Looks | None:
+        """The levels, and when it is looked whether they are reached; None where there are none."""
+
+    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+        """For each of the conditions, the number that it is about just before a look and just after it."""
+
+    def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
+        """By name of each extreme that is told of a whole run: how large it is in this state, of which the largest
+        counts, and what is told of it."""
+
+
+@runtime_checkable
 class Denominated(Protocol):
     """A problem with results in a unit that files, whose units are those of UDUNITS, have no name for."""
 
@@ -191,6 +228,15 @@ class MemorySaving(Protocol):
     @property
     def less_memory(self) -> str:
         """What to change in the scenario so that the run needs less memory."""
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """A problem that may be one run with others of its kind, whose numbers differ."""
+
+    @property
+    def joined_by(self) -> Sequence[str]:
+        """The keys, or sections, of the scenario in which the others may differ; () if it has to run alone."""
 
 
 @runtime_checkable

@@ -6,6 +6,7 @@ import importlib.metadata
 from collections.abc import Mapping
 from typing import Any
 
+from simsuite.capabilities import Driven
 from simsuite.core import Backend
 from simsuite.version import VERSION
 
@@ -17,6 +18,12 @@ def conditions(backend: Backend) -> dict[str, str]:
     keys that a checkpoint has for them: the names of libraries are their own keys."""
     installed = {name: version for name in backend.libraries if (version := _version(name)) is not None}
     return {"device": backend.name, "device_name": backend.device_name, _PROGRAM: VERSION, **installed}
+
+
+def versions(backend: Backend) -> dict[str, str]:
+    """The versions of the libraries that make or run the kernels of a device, and of its driver, if it has one."""
+    found = {name: version for name, version in conditions(backend).items() if name not in (*_OF_DEVICE, _PROGRAM)}
+    return found | ({"driver": backend.driver} if isinstance(backend, Driven) else {})
 
 
 def changed(before: Mapping[str, Any], backend: Backend) -> str | None:

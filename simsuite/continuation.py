@@ -51,7 +51,8 @@ def last_state(directory: Path, scenario: Scenario) -> State:
     """
     own = scenario_of_run(directory)
     if own.solver not in _KEYS:
-        raise UsageError(f"{directory} has no state but that of its paths: `simsuite resume {directory}` goes on")
+        what = "no state but that of its paths" if own.solver == "gbm" else "a state that other runs cannot begin with"
+        raise UsageError(f"{directory} has {what}: `simsuite resume {directory}` goes on")
     _require_fit(own, scenario, directory)
     state = _last_state(own, directory)
     if own.solver != "heat" or own.model.units == scenario.model.units:

@@ -343,12 +343,12 @@ class Layout:
 
 
 class Problem(Protocol):
-    """A validated, frozen statement of what is to be solved.
+    """A validated, frozen statement of what is to be solved."""
 
-    Made by `from_scenario(model, base, device=None, decided=None)`: base is where names of data files start from; the
-    device is for a choice that depends on what is fast there, for which None stands for any; decided is what the
-    problem of the same scenario decided before, which then holds.
-    """
+    @classmethod
+    def from_scenario(cls, model: Any, base: Path, device: Device | None = None, decided: Any = None) -> Self:
+        """What a scenario states. Any: each solver has its model. base: where names of files start from. device: for
+        choices by what is fast there. decided: before, so that it holds. Raises ScenarioError for further mistakes."""
 
     solver: str
     decided: Mapping[str, object]  # decisions that do not follow from the scenario alone, as JSON; {} if there are none

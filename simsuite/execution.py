@@ -18,15 +18,17 @@ from simsuite.assembly import (
     failure_of,
     make_backend,
     make_problem,
+    results_attributes,
     threads_of_libraries,
 )
-from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, taken, threads_for
-from simsuite.conditions import changed, conditions
+from simsuite.capabilities import Adaptive, Advising, Extensible, Lengthening, SelfChecking, Staged, taken, threads_for
+from simsuite.conditions import changed, conditions, versions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, DiskError, NumericalFailure, ProcessFailure, SimsuiteError, UsageError
 from simsuite.io.checkpoint import Checkpoint, read_about, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
+from simsuite.io.layout import as_text
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.reading import reading
 from simsuite.io.recovery import Condition, mend
@@ -36,11 +38,15 @@ from simsuite.loop import march
 from simsuite.parallel.crew import Crew, Single
 from simsuite.profiling import NotProfiled
 from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
-from simsuite.run_warnings import Doubts
+from simsuite.provenance import HISTORY_BYTES, Origin, appended, looking
+from simsuite.running.doubts import Doubts
+from simsuite.running.lengthening import complete_lengthening, lengthen
+from simsuite.running.settling import Settling
+from simsuite.running.stopwatch import Stopwatch
+from simsuite.running.watching import KEPT, LookOutput, Watch, each_of
 from simsuite.same_run import identity, require_its_checkpoint, require_same_scenario
 from simsuite.scenario import Scenario
-from simsuite.stopwatch import Stopwatch
-from simsuite.version import FORMAT_VERSION, VERSION
+from simsuite.version import VERSION
 from simsuite.words import end_in_words, with_prefix
 
 _MUCH = 4e9  # so many bytes may take more than some seconds to read
@@ -55,8 +61,10 @@ class Execution:
     """One call of `run` or `resume`: the scenario in its directory.
 
     stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
-    the scenario of the finished run in the directory, if this one is to go on from its end. asynchronous: whether steps
-    go on while results are written. profiler: watches what the run does. crew: the processes that share it.
+    the scenario of the finished run in the directory, if this one is to go on from its end. longer: whether a run there
+    that differs in an earlier end goes on to this one's. asynchronous: whether steps go on while results are written.
+    profiler: watches what the run does. crew: the processes that share it. origin: waits for what is told of the origin
+    of the files; by default it is looked for while the run begins.
     """
 
     scenario: Scenario
@@ -66,8 +74,10 @@ class Execution:
     fresh: bool = False
     extends: Scenario | None = None
     asynchronous: bool = True
+    longer: bool = False
     profiler: NotProfiled = field(default_factory=NotProfiled)
     crew: Crew = field(default_factory=Single)
+    origin: Callable[[], Origin] | None = None
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
 
@@ -84,9 +94,13 @@ class Execution:
         device = device_of(self.scenario, self.reporter.message, self.crew.seat, self.crew.size)
         problem = None if self._begun() else self._make_problem(device)
         with self.directory.locked():
+            complete_lengthening(self.directory)
             state = State.EMPTY if self.fresh else self.directory.state()
             if state is State.UNFINISHED:
                 self._mend()
+            if self.longer and self._begun():
+                self._lost |= not lengthen(self.scenario, self.directory, device, self.reporter.message)
+                state = State.EMPTY if self._lost else self.directory.state()
             if self.extends is None and state is not State.EMPTY:
                 require_same_scenario(self.scenario, self.directory, self._begun())
             if self.extends is None and state is State.FINISHED:
@@ -99,10 +113,11 @@ class Execution:
             if problem is None or self._begun():
                 problem = self._make_problem(device, self._decided())
             self._require_room(problem)
+            origin = self.origin or looking(self.scenario.base)
             try:
                 backend = make_backend(device, problem, self.crew.size)
                 with computing(problem, backend, ahead=self.crew.size == 1):
-                    return self._march(problem, device, backend)
+                    return self._march(problem, device, backend, origin)
             except Exception as error:
                 self.directory.remove_progress()
                 failure = failure_of(device, self.scenario, error)
@@ -163,7 +178,7 @@ class Execution:
             message = f"the results of this run take {with_prefix(need, 'B')}, but {with_prefix(free, 'B')} are free"
             raise UsageError(f"{message} in {self.directory.path}\n  = help: ", _LESS)
 
-    def _march(self, problem: Problem, device: Device, backend: Backend) -> dict[str, Any]:
+    def _march(self, problem: Problem, device: Device, backend: Backend, known: Callable[[], Origin]) -> dict[str, Any]:
         began = time.monotonic()
         if not self._begun():
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
@@ -185,12 +200,20 @@ class Execution:
         if "kernel_note" in stepper.chosen:
             self.reporter.message(stepper.chosen["kernel_note"])
             self._log(stepper.chosen["kernel_note"])
+        origin = known()
+        made = origin.attributes(self.scenario.overrides, versions(backend))
+        begun = "begun" if start.step == 0 else f"continued from step {start.step}"
+        self._log(origin.words(begun))
         with (
-            self._open_results(problem, backend, stepper, before) as results,
+            self._open_results(problem, backend, stepper, before, made, origin.line(begun)) as results,
             Writer(waits=not self.asynchronous) as writer,
         ):
             doubts = Doubts(problem, self._say)
-            outputs = [SeriesOutput(problem, results, writer, series, doubts.look) for series in problem.layout.series]
+            kept = "" if before is None else str(before.meta.get(KEPT, ""))
+            watch = Watch(problem, kept, start.step > 0)
+            examine = each_of(doubts.look, watch.row)
+            outputs = [SeriesOutput(problem, results, writer, series, examine) for series in problem.layout.series]
+            looks = LookOutput(watch, writer)
             output = self.scenario.model.output
             checkpoint = CheckpointOutput(
                 self.directory.path,
@@ -198,17 +221,18 @@ class Execution:
                 writer,
                 output.checkpoint_minutes,
                 output.checkpoint_every,
-                {**self._about(problem, backend), **identity(self.scenario)},
+                {**self._about(problem, backend), **identity(self.scenario), **made},
                 start=start.step,
                 moment=lambda step: moment(problem, step),
                 unbounded=problem.unbounded,
                 taken=functools.partial(taken, problem, stepper) if isinstance(stepper, Adaptive) else None,
                 position=functools.partial(position, problem),
                 stage=problem.stage if isinstance(problem, Staged) else lambda step: None,
+                noted=watch.to_keep,
             )
             work = functools.partial(_work, problem, stepper)
-            watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
-            settling = _Settling(problem, self.reporter, live, watch, self.crew)
+            stopwatch = Stopwatch(backend, stepper.step, problem.clock.end, work)
+            settling = Settling(problem, self.reporter, live, stopwatch, self.crew)
             outlook = Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.remove_summary()  # it tells where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
@@ -221,24 +245,28 @@ class Execution:
                 writer.check()
                 doubts.tell()
                 outlook.look()
-                watch.stretch(step)
+                stopwatch.stretch(step)
                 self.reporter.progress(step)
                 live.reach()
 
             try:
-                due: list[Output] = [*outputs, settling, checkpoint]
-                stopped = self.crew.stopped(self.stopped)
-                reason = march(stepper, problem.clock.end, due, backend, stopped, progress, lambda: settling.over)
-                watch.stop(stepper.step)
+                due: list[Output] = [*outputs, settling, looks, checkpoint]
+                stopped, end = self.crew.stopped(self.stopped), problem.clock.end
+                reason = march(stepper, end, due, backend, stopped, progress, lambda: settling.over or looks.over)
+                stopwatch.stop(stepper.step)
                 self.profiler.over()
-                if reason is not None or isinstance(problem, Extensible):
+                ended = stepper.step == problem.clock.end and isinstance(problem, Lengthening)
+                if reason is not None or isinstance(problem, Extensible) or (ended and checkpoint.is_old):
                     checkpoint.emit(stepper)
+                if looks.over:
+                    for output in outputs:
+                        output.end(stepper)
                 writer.drain()
                 doubts.tell()
                 with stepper.observe(problem.layout.series[0].dim) as observed:
-                    found = problem.results(observed)
+                    found = {**problem.results(observed), **watch.results()}
                     if reason is None:
-                        results.write_totals(problem.totals(observed))
+                        results.write_totals({**problem.totals(observed), **watch.totals()})
             except Exception as error:
                 with contextlib.suppress(Exception):
                     writer.close()
@@ -254,7 +282,7 @@ class Execution:
                 self.reporter.end()
             results.set_status("complete" if reason is None else "stopped")
             results.flush_to_disk()
-            seconds = {"wall_seconds": time.monotonic() - began, "compile_seconds": watch.started - began}
+            seconds = {"wall_seconds": time.monotonic() - began, "compile_seconds": stopwatch.started - began}
             summary = {
                 "status": "complete" if reason is None else "stopped",
                 **({} if reason is None else {"stopped_by": reason, "percent": 100.0 * live.share}),
@@ -265,11 +293,12 @@ class Execution:
                 "threads": threads_for(problem, backend),
                 **({"processes": self.crew.size} if self.crew.size > 1 else {}),
                 **({"resumed": True} if start.step > 0 else {}),
+                **({} if watch.over is None else {"ended_by": watch.over}),
                 **problem.method,
                 **stepper.chosen,
                 **progress_made(problem, stepper, found),
                 **seconds,
-                "rate": watch.rate(),
+                "rate": stopwatch.rate(),
                 "rate_unit": problem.rate_unit,
                 "units": units(problem),
                 "results": found,
@@ -330,37 +359,37 @@ class Execution:
         return {"solver": problem.solver, **conditions(backend), **base}
 
     def _open_results(
-        self, problem: Problem, backend: Backend, stepper: Stepper, before: Checkpoint | None
+        self,
+        problem: Problem,
+        backend: Backend,
+        stepper: Stepper,
+        before: Checkpoint | None,
+        made: Mapping[str, str],
+        line: str,
     ) -> ResultsFile:
+        """The results that are gone on with after the checkpoint `before`, or new ones. made: attributes on their
+        origin. line: of their history."""
         if before is not None and before.results is not None:
             if (size := self.directory.results.stat().st_size) > _MUCH:
                 self.reporter.message(f"looking whether {with_prefix(size, 'B')} of results are as they were written")
-            return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results)
-        model = self.scenario.model
-        attributes: dict[str, str | int | float] = {
-            "title": model.title or self._title(),
-            "source": f"simsuite {VERSION}",
-            "simsuite_version": VERSION,
-            "format_version": FORMAT_VERSION,
-            "solver": problem.solver,
-            "scenario": self.scenario.resolved_toml(),
-            **base_of_data(self.scenario, self.directory.path),
-            "input_files": json.dumps(self.scenario.files()),
-            "device": backend.name,
-            "device_name": backend.device_name,
-            "seed": str(model.run.seed),
-            "decided": json.dumps(problem.decided),
-            **problem.method,
-            **stepper.chosen,
-        }
-        return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
+            return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results, line)
+        title, history = self._earlier()
+        chosen = {**problem.method, **stepper.chosen}
+        attributes = results_attributes(self.scenario, self.directory.path, problem, backend, chosen, title)
+        return ResultsFile.create(
+            self.directory.results,
+            problem.layout,
+            {**attributes, **made},
+            self.scenario.model.output.compression,
+            appended(history, line, HISTORY_BYTES),
+        )
 
-    def _title(self) -> str:
-        """The title of a run whose scenario has none: that of the run that is extended, or its file's name."""
-        if self.extends is not None and self.directory.results.exists():
-            with reading(self.directory.results) as file:
-                return str(file.attrs["title"])
-        return self.scenario.path.stem
+    def _earlier(self) -> tuple[str, str]:
+        """The title and the history of the run whose paths are added to; "" where there is none."""
+        if self.extends is None or not self.directory.results.exists():
+            return "", ""
+        with reading(self.directory.results) as file:
+            return str(file.attrs["title"]), as_text(file.attrs.get("history", ""))
 
     def _log(self, line: str) -> None:
         self.directory.append_log(line)
@@ -369,27 +398,3 @@ class Execution:
 def _work(problem: Problem, stepper: Stepper, step: int) -> float:
     """The work done up to the stepper's present step, in the problem's unit."""
     return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
-
-
-class _Settling:
-    """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
-
-    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch, crew: Crew) -> None:
-        self._problem, self._reporter, self._live, self._watch, self._crew = problem, reporter, live, watch, crew
-        self.over = False
-
-    def next_step(self, step: int) -> int | None:
-        return self._problem.next_look(step)
-
-    def due(self, step: int) -> bool:
-        return self.next_step(step) == step
-
-    def emit(self, stepper: Stepper) -> None:
-        step = stepper.step
-        end = self._problem.settle(stepper)
-        self._crew.settled(stepper)
-        if stepper.step != step:  # steps were left out, which do not count as work
-            self._watch.stop(step)
-        self._reporter.expect(end)
-        self._live.expect(end)
-        self.over = end <= stepper.step

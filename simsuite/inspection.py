@@ -7,6 +7,7 @@ checkpoints only the record of their step is read.
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,7 @@ _NAMED = 8  # how many runs an error message names
 # note
 _FRESH = 60.0
 _ATTRIBUTES = ("solver", "status", "device", "device_name", "title", "stepper", "stepper_reason", "precision", "kernel")
+_ORIGIN = ("date_created", "host", "command_line", "overrides", "versions", "git_commit", "git_dirty", "history")
 _AT = ("steps", "time", "time_unit", "end", "percent", "seconds_left", "host", "pid", "started")
 
 
@@ -36,7 +38,8 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     status: "running", "killed", "stopped", "failed" or "complete". time_unit: of all its times, if they have one.
     steps, time, end, percent, seconds_left, host, pid, started: of a run that is running or was killed, as it wrote
     them `updated` seconds ago; percent also of one that was stopped. failure: what ended a run that failed. datasets:
-    the shape of each array in the result file. checkpoint: steps and time of the newest one, and its stage, in words,
+    the shape of each array in the result file. origin: when, where and how its run began, with `history`, a line for
+    each part of the run. checkpoint: steps and time of the newest one, and its stage, in words,
     where these do not tell it; None of a run that is complete and needs none any more. resume: the command that
     continues the run, where it can be. summary: what `run --json` printed at its end, None while there is none.
 
@@ -199,4 +202,16 @@ def _read(run: RunDirectory) -> dict[str, Any]:
         shapes = {name: list(item.shape) for name, item in file.items() if isinstance(item, h5py.Dataset)}
         if "time" in shapes and "units" in file["time"].attrs:
             attributes["time_unit"] = as_text(file["time"].attrs["units"])
-    return {**attributes, "datasets": shapes}
+        origin = {name: as_text(file.attrs[name]) for name in _ORIGIN if name in file.attrs}
+    return {**attributes, "datasets": shapes, **({"origin": _as_written(origin)} if origin else {})}
+
+
+def _as_written(origin: dict[str, str]) -> dict[str, Any]:
+    """What the result file tells of its origin; lists and tables, which it has as JSON, as such."""
+    found: dict[str, Any] = dict(origin)
+    for name in ("overrides", "versions"):
+        with contextlib.suppress(KeyError, ValueError):
+            found[name] = json.loads(origin[name])
+    if "git_dirty" in origin:
+        found["git_dirty"] = origin["git_dirty"] == "yes"
+    return found

@@ -27,6 +27,10 @@ _ELSEWHERE = Advice(
     "--fresh discards that run, -o DIR writes this one elsewhere",
     "fresh=True discards that run, directory=.. writes this one elsewhere",
 )
+_LONGER = Advice(
+    f"--extend goes on with that run to a later end, {_ELSEWHERE.command}",
+    f"extend=True goes on with that run to a later end, {_ELSEWHERE.python}",
+)
 
 
 def require_same_scenario(scenario: Scenario, directory: RunDirectory, begun: bool) -> None:
@@ -41,10 +45,17 @@ def require_same_scenario(scenario: Scenario, directory: RunDirectory, begun: bo
             files = dict(json.loads(file.attrs["input_files"]))
         differing += [f"the contents of {key}" for key, name in scenario.files().items() if name != files.get(key)]
     if differing:
+        longer = "time.end" in differing or "time.steps" in differing
         raise UsageError(
             f"{directory.path} holds a run of another scenario; it differs in {_listed(differing)}\n  = help: ",
-            _ELSEWHERE,
+            _LONGER if longer and scenario.solver != "gbm" else _ELSEWHERE,
         )
+
+
+def differing_keys(scenario: Scenario, before: str) -> list[str]:
+    """The keys in which the resolved scenario of a run differs from this one, but for those that may be changed while
+    the run goes on."""
+    return _differing(scenario, before, _MAY_DIFFER)
 
 
 def identity(scenario: Scenario) -> dict[str, str]:

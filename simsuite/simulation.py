@@ -81,7 +81,8 @@ class Simulation:
         self.backend.fence().wait()
 
     def results(self) -> dict[str, Any]:
-        """What `run --json` would print under "results" for the present state."""
+        """What `run --json` would print under "results" for the present state, without what it tells of the way there,
+        which nobody watches here: `extremes` and `events`."""
         with self._stepper.observe(self.problem.layout.series[0].dim) as observed:
             return self.problem.results(observed)
 

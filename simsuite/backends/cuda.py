@@ -11,6 +11,7 @@ import functools
 import gc
 import importlib.util
 import os
+import re
 import statistics
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -42,6 +43,15 @@ if TYPE_CHECKING:
 
 _GRAPHS = 128  # how many graphs are kept at once
 _TRIES = 5  # how often a trial is timed; the median counts
+
+
+def _kernel_module() -> str:
+    """The version of the driver itself, after a comma, where Linux tells it."""
+    try:
+        found = re.search(r"\b\d{3,}\.\d+(\.\d+)?\b", Path("/proc/driver/nvidia/version").read_text("utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return "" if found is None else f", {found[0]}"
 
 
 def _import_cupy() -> ModuleType:
@@ -328,6 +338,11 @@ class CudaBackend(NumbaKernels):
         event = self._cupy.cuda.Event(disable_timing=True)
         event.record(self._cupy.cuda.get_current_stream())
         self.compute.wait_event(event)
+
+    @property
+    def driver(self) -> str:
+        major, minor = divmod(self._cupy.cuda.runtime.driverGetVersion() // 10, 100)
+        return f"CUDA {major}.{minor}{_kernel_module()}"
 
     def memory_free(self) -> int:
         free: int = self._device.mem_info[0] + self._cupy.get_default_memory_pool().free_bytes()

@@ -1,7 +1,8 @@
 """Where compiled kernels are kept between runs.
 
 Numba recompiles a cached function when its own file changes, but not when a function or constant that it takes from
-another module does. So the caches lie in a directory named after all sources that kernels can be made of.
+another module does. So the caches lie in a directory named after all sources that kernels can be made of; those of
+plug-ins in one below it, named after the sources of the plug-in as well.
 """
 
 from __future__ import annotations
@@ -49,8 +50,20 @@ _IMPORT = re.compile(r"^from simsuite\.solvers\.expression_placeholders import .
 def import_kernels(module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
     """The module, with its functions cached in the right place. functions: where it is a template, see
     `solvers.expression_placeholders`, the text of each function that it calls."""
-    with caching_in(cache_directory(), cuda=module.endswith("_cuda")):
+    with caching_in(_directory_for(module), cuda=module.endswith("_cuda")):
         return _written(module, tuple((functions or {}).values())) if functions else importlib.import_module(module)
+
+
+def _directory_for(module: str) -> Path:
+    """Where kernels of a module are kept: those of other packages in a directory named after the sources of theirs."""
+    top = module.partition(".")[0]
+    if top == PACKAGE.name or (spec := importlib.util.find_spec(top)) is None:
+        return cache_directory()
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
+    sources = [path for folder in folders for glob in ("*.py", "*.cu*") for path in folder.rglob(glob)]
+    if not folders and spec.origin is not None:
+        sources = [Path(spec.origin)]
+    return cache_directory() / f"{top}_{fingerprint(sorted(sources))}"
 
 
 @functools.lru_cache(KEPT)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simsuite.cli.bench_start import bench_start
-from simsuite.cli.console import print_json, say, writable
+from simsuite.cli.console import one_of, print_json, say, writable
 from simsuite.cli.run import Device, Json
 from simsuite.errors import UsageError
 
@@ -94,7 +94,12 @@ def bench(
     ] = None,
     only: Annotated[
         Part | None,
-        typer.Option("--only", help="One part: rates, time to an error (precision), or other libraries."),
+        typer.Option(
+            "--only",
+            parser=one_of(Part),
+            metavar="PART",
+            help="One part: rates, time to an error (precision), or other libraries.",
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write bench.json and bench.png there.")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import print_json, say, show
 from simsuite.cli.run import Device, Directory, Json, RunPath, ScenarioFile, Set, Verbose, load_scenario, run_directory
-from simsuite.cli.summary import short_stepper
 from simsuite.errors import AFRESH, VerificationFailure
+from simsuite.summaries.lines import short_stepper
 from simsuite.words import about, counted, duration, steps_in_words, with_prefix
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def check(
         show(f"  start      {start}")
     if verbose and "stepper_reason" in found:
         show(f"  why        {found['stepper_reason']}")
+    if made := found.get("bumped_markets"):
+        show(f"  bumps      each path is made {made} times more, in bumped markets, for Greeks")
     if "matrix" in found:
         show(f"  matrix     {found['matrix']}")
     if found["seconds"] is not None:

@@ -5,13 +5,32 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import typer
 
 from simsuite.cli.streams import give_up_stderr
 from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 from simsuite.words import printable
+
+Choice = TypeVar("Choice", bound=Enum)
+
+
+def one_of(choices: type[Choice]) -> Callable[[object], Choice]:
+    """What turns a word of the command line into one of the choices, for typer. The error is in our words, since those
+    of typer's own choices depend on what it checks them with."""
+
+    def parse(word: object) -> Choice:
+        try:
+            return choices(word)
+        except ValueError:
+            known = ", ".join(f"'{choice.value}'" for choice in choices)
+            raise typer.BadParameter(f"'{word}' is not one of {known}.") from None
+
+    return parse
 
 
 def wants_colour() -> bool:

@@ -1,4 +1,4 @@
-"""`simsuite export`: the results of a run in files for other programs."""
+"""`simsuite export`: the results of a run, or of a sweep, in files for other programs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simsuite.cli.console import print_json, say
-from simsuite.cli.run import Json, RunPath, run_directory
+from simsuite.cli.console import one_of, print_json, say
+from simsuite.cli.run import Json, run_directory
 from simsuite.errors import UsageError
 from simsuite.words import counted
 
@@ -28,11 +28,18 @@ class Format(Enum):
 
 
 def export(
-    directory: RunPath,
+    directory: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="The directory of a run or of a sweep, or a file in it.", show_default=False
+        ),
+    ],
     to: Annotated[
         Format,
         typer.Option(
             "--to",
+            parser=one_of(Format),
+            metavar="FORMAT",
             help="csv, parquet: tables; netcdf, zarr: arrays, for xarray; vtk: a plate's frames, for ParaView.",
             show_default=False,
         ),
@@ -50,14 +57,19 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the results of a run, as far as it got, for other programs: tables, arrays or files for ParaView."""
+    """Write the results of a run, as far as it got, or of a sweep, for other programs: tables, arrays or files for
+    ParaView."""
     from simsuite.exporting import export as write
+    from simsuite.exporting import is_sweep
 
-    run = existing(directory)
-    if not run.results.exists():
-        raise UsageError(f"the run in {run.path} has no results yet")
+    where = directory.parent if directory.is_file() else directory
+    if not is_sweep(where):
+        run = existing(directory)
+        if not run.results.exists():
+            raise UsageError(f"the run in {run.path} has no results yet")
+        where = run.path
     names = None if what is None else [name.strip() for name in what.split(",") if name.strip()]
-    written = write(run.path, to.value, output, names, force)
+    written = write(where, to.value, output, names, force)
     if as_json:
         print_json({"status": "written", "files": [str(path) for path in written]})
         return

@@ -11,10 +11,13 @@ import typer
 
 from simsuite.cli.console import print_json, show
 from simsuite.cli.run import Json, Verbose, run_directory
-from simsuite.cli.summary import print_summary, short_stepper
+from simsuite.cli.summary import print_summary
 from simsuite.cli.table import print_csv, print_runs_csv
 from simsuite.errors import SimsuiteError, UsageError
-from simsuite.words import counted, duration, measured, with_prefix
+from simsuite.summaries.lines import short_stepper
+from simsuite.words import counted, duration, measured, printable, with_prefix
+
+_HASH = 12  # digits of a commit that are shown
 
 if TYPE_CHECKING:
     from simsuite.io.directory import RunDirectory
@@ -56,6 +59,8 @@ def info(
         return
     show(_headline(found))
     for line in _position(found):
+        show(f"  {line}")
+    for line in _origin(found.get("origin", {}), verbose):
         show(f"  {line}")
     _print_datasets(found["datasets"], verbose)
     if found["summary"] is not None:
@@ -113,10 +118,16 @@ def _of_sweep(path: Path) -> dict[str, Any]:
     files = SweepDirectory(path)
     try:
         members, ended, failed = files.counts()
+        _, _, goal = files.stored()
     except SimsuiteError as error:
         return {"directory": str(path), "status": "damaged", "error": str(error)}
-    status = "running" if files.in_use else "complete" if ended >= members else "stopped"
-    brief = f"sweep, {ended} of {counted(members, 'member')}" + (f", {failed} failed" if failed else "")
+    if goal is None:
+        status, brief = "complete" if ended >= members else "stopped", f"sweep, {ended} of {counted(members, 'member')}"
+    else:  # it has as many members as runs have begun, whether more are to come or not
+        status = {"found": "complete", "failed": "failed"}.get(goal.get("ended", ""), "stopped")
+        brief = f"search for {goal['name'].removeprefix('results.')} = {goal['target']:g}, {counted(ended, 'run')}"
+    status = "running" if files.in_use else status
+    brief += f", {failed} failed" if failed else ""
     return {"directory": str(path), "status": status, "brief": brief, "members": members, "ended": ended}
 
 
@@ -147,6 +158,26 @@ def _position(found: Mapping[str, Any]) -> list[str]:
     elif "resume" in found:
         lines.append(f"continue with `{found['resume']}`, or the command that it was started with")
     return lines
+
+
+def _origin(origin: Mapping[str, Any], verbose: bool) -> list[str]:
+    """Lines on when and how the run began; if verbose, on each of its parts and on versions."""
+    if not {"date_created", "host", "command_line"} <= origin.keys():
+        return []
+    commit = f", git {origin['git_commit'][:_HASH]}" if "git_commit" in origin else ""
+    if commit and origin.get("git_dirty"):
+        commit += " with changes since"
+    lines = [f"begun      {printable(origin['date_created'])} on {printable(origin['host'])}{printable(commit)}"]
+    lines.append(f"command    {printable(origin['command_line'])}")
+    if verbose:
+        lines += [f"{'history' if i == 0 else '':<10} {printable(line)}" for i, line in enumerate(_history(origin))]
+        if isinstance(origin.get("versions"), dict):
+            lines.append(f"versions   {printable(', '.join(map(' '.join, origin['versions'].items())))}")
+    return lines
+
+
+def _history(origin: Mapping[str, Any]) -> list[str]:
+    return str(origin.get("history", "")).splitlines()
 
 
 def _reached(found: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +14,7 @@ import typer
 from simsuite.errors import UsageError
 
 if TYPE_CHECKING:
-    from simsuite.scenario.explain import Explained
+    from simsuite.scenario.keys.explain import Explained
 
 _WIDTH = 100
 
@@ -26,10 +26,10 @@ def schema(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print all keys as a page to read instead.")] = False,
 ) -> None:
     """Print the JSON schema of scenario files, which has every key with its unit."""
-    from simsuite.scenario import SOLVERS, editor_schema
-    from simsuite.scenario.reference import reference
+    from simsuite.scenario import editor_schema
+    from simsuite.scenario.keys.reference import reference
 
-    _require_solver(solver, SOLVERS)
+    _require_solver(solver)
     print(reference(solver) if markdown else json.dumps(editor_schema(solver), indent=2, ensure_ascii=False))
 
 
@@ -43,10 +43,9 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object instead.")] = False,
 ) -> None:
     """Say what a key of scenario files means, what it can be, its default, and an example."""
-    from simsuite.scenario import SOLVERS
-    from simsuite.scenario.explain import explained
+    from simsuite.scenario.keys.explain import explained
 
-    _require_solver(solver, SOLVERS)
+    _require_solver(solver)
     found = explained(key, solver)
     if as_json:
         print(json.dumps({"keys": [dataclasses.asdict(each) for each in found]}, indent=2, ensure_ascii=False))
@@ -54,9 +53,11 @@ def explain(
     print("\n\n".join("\n".join(_lines(each)) for each in found))
 
 
-def _require_solver(solver: str | None, known: Iterable[str]) -> None:
-    if solver is not None and solver not in known:
-        raise UsageError(f"there is no solver `{solver}`; known are {', '.join(known)}")
+def _require_solver(solver: str | None) -> None:
+    from simsuite.plugins import is_solver, solver_names
+
+    if solver is not None and not is_solver(solver):
+        raise UsageError(f"there is no solver `{solver}`; known are {', '.join(solver_names())}")
 
 
 def _lines(found: Explained) -> Iterator[str]:

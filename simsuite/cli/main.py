@@ -13,6 +13,7 @@ import typer
 from simsuite.cli import bench, check, compare, doctor, export, info, keys, new, plot, run, verify
 from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.cli.memory import lacks_memory, require_addresses
+from simsuite.cli.reports import command as report
 from simsuite.cli.sweeps import command as sweep
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.parallel.launch import be_silent, rank_and_size
@@ -37,6 +38,7 @@ app.command()(info.info)
 app.command("list")(info.list_runs)
 app.command()(compare.compare)
 app.command()(plot.plot)
+app.command()(report.report)
 app.command()(export.export)
 app.command()(new.new)
 app.command()(doctor.doctor)

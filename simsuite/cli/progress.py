@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import say
 from simsuite.cli.streams import give_up_stderr
-from simsuite.cli.summary import short_stepper
+from simsuite.summaries.lines import short_stepper
 from simsuite.words import about, measured, printable, steps_in_words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simsuite.cli.console import print_json, say, wants_colour
+from simsuite.cli.console import one_of, print_json, say, wants_colour
 from simsuite.cli.profile import new_profiler, tell_profile
 from simsuite.cli.progress import reporter
 from simsuite.cli.summary import print_summary
@@ -45,7 +45,12 @@ MaxMinutes = Annotated[
 ]
 Asynchronous = Annotated[
     Switch,
-    typer.Option("--async", help="Whether steps go on while results are written; off shows what that gains."),
+    typer.Option(
+        "--async",
+        parser=one_of(Switch),
+        metavar="on|off",
+        help="Whether steps go on while results are written; off shows what that gains.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors and warnings only, unless --json.")]
@@ -112,6 +117,10 @@ def run(
             help="Begin, at time 0, with the last good state of another run: with another dt after NaN, or new data.",
         ),
     ] = None,
+    extend: Annotated[
+        bool,
+        typer.Option("--extend", help="heat, linear: go on with the run there to this scenario's later end."),
+    ] = False,
     profile: Annotated[
         bool,
         typer.Option("--profile", help="Write timeline.json and timeline.png: what computes, copies and writes when."),
@@ -124,6 +133,8 @@ def run(
     from simsuite.assembly import default_directory
     from simsuite.parallel.session import Session
 
+    if extend and (fresh or from_checkpoint is not None):
+        raise UsageError("--extend goes on with a run: give neither --fresh nor --from-checkpoint")
     with Session() as session:
         loaded = load_scenario(scenario, set, output, device, threads)
         if from_checkpoint is not None:
@@ -140,6 +151,7 @@ def run(
             verbose=verbose,
             asynchronous=asynchronous,
             profile=profile,
+            longer=extend,
         )
 
 
@@ -168,6 +180,10 @@ def resume(
         int | None,
         typer.Option("--paths", metavar="N", help="Monte Carlo: extend the finished run to so many paths in all."),
     ] = None,
+    end: Annotated[
+        float | None,
+        typer.Option("--end", metavar="T", min=0.0, help="heat, linear: go on to this later end, s."),
+    ] = None,
     threads: Threads = None,
     max_minutes: MaxMinutes = None,
     asynchronous: Asynchronous = Switch.ON,
@@ -182,14 +198,32 @@ def resume(
     with Session() as session:
         directory = run_directory(directory).path
         before = None
-        if paths is None:
+        if end is not None:
+            from simsuite.running.lengthening import to_later_end
+
+            if paths is not None:
+                raise UsageError("--paths is of Monte Carlo runs, --end of others: give one of them")
+            scenario = to_later_end(directory, end, _with_threads(threads))
+        elif paths is None:
             scenario = scenario_of_run(directory, _with_threads(threads))
         else:
             scenario, before = extension_of_run(directory, paths, _with_threads(threads))
             note = None if before is None else target_reached(directory, before.model.paths.count)
             if note is not None and not quiet:
                 say(note)
-        execute(scenario, directory, False, max_minutes, as_json, quiet, session, before, verbose, asynchronous)
+        execute(
+            scenario,
+            directory,
+            False,
+            max_minutes,
+            as_json,
+            quiet,
+            session,
+            before,
+            verbose,
+            asynchronous,
+            longer=end is not None,
+        )
 
 
 def execute(
@@ -204,11 +238,12 @@ def execute(
     verbose: bool = False,
     asynchronous: Switch = Switch.ON,
     profile: bool = False,
+    longer: bool = False,
 ) -> None:
     from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
 
-    watched = {"profiler": new_profiler()} if profile else {}
+    watched = new_profiler() if profile else None
     with Stopping(max_minutes, last=True) as stopping:
         if session.follows is not None:
             from simsuite.parallel.follower import Follower
@@ -220,12 +255,12 @@ def execute(
             session.crew.require_alike(signature(scenario), scenario.differences)
         at_once = asynchronous is Switch.ON
         files = RunDirectory(directory)
-        run = Execution(
-            scenario, files, reporter(quiet), stopping, fresh, extends, at_once, crew=session.crew, **watched
-        )
+        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, longer, crew=session.crew)
+        if watched is not None:
+            run.profiler = watched
         summary = run.run()
-        if watched:
-            tell_profile(watched["profiler"], directory, summary)
+        if watched is not None:
+            tell_profile(watched, directory, summary)
         if as_json:
             print_json(summary)
         elif not quiet:

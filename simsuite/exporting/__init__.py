@@ -1,13 +1,16 @@
-"""Results in the formats of other programs: tables, arrays and pictures of cells, made from a run's result file."""
+"""Results in the formats of other programs: tables, arrays and pictures of cells, made from the result file of a run,
+or of a sweep.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simsuite.errors import PackageMissing, UsageError
+from simsuite.errors import PackageMissing, SimsuiteError, UsageError
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +36,8 @@ def export(
     force: bool = False,
     who: str = "export",
 ) -> list[Path]:
-    """Write the results of the run in `directory`, as far as it got, in another format. Returns what was written.
+    """Write the results of the run in `directory`, as far as it got, or of the sweep, in another format. Returns what
+    was written.
 
     to: one of `SUFFIXES`. output: a directory, or the name of a file with the suffix of the format where there is one
     file alone, or for vtk of the list of frames; default: `export` in the directory of the run. what: names of
@@ -43,15 +47,12 @@ def export(
     PackageMissing where a package is not installed; DiskError where the disk fails; SimsuiteError where the results are
     damaged.
     """
-    from simsuite.exporting.contents import Contents
     from simsuite.exporting.placing import place
-    from simsuite.io.reading import reading
 
     if to not in SUFFIXES:
         raise UsageError(f"cannot export to {to!r}: the formats are {', '.join(SUFFIXES)}")
     PackageMissing.unless(*_NEEDS[to], f"{who} to {to}")
-    with reading(directory / "results.h5") as file:
-        contents = Contents(directory, file)
+    with _contents(directory) as contents:
         where = directory / "export" if output is None else output
         named = output is not None and output.suffix.lower() == SUFFIXES[to] and not (to != "zarr" and output.is_dir())
         files = _files(contents, to, what, where.stem if named else contents.name)
@@ -62,6 +63,35 @@ def export(
                 )
             files = {where.name: next(iter(files.values()))}
         return place(where.parent if named else where, files, force)
+
+
+def is_sweep(directory: Path) -> bool:
+    """Whether a directory is that of a sweep, and not of a run."""
+    return (directory / "sweep.json").is_file()
+
+
+@contextlib.contextmanager
+def _contents(directory: Path) -> Iterator[Contents]:
+    """What the result file of the run, or of the sweep, in a directory holds. Raises UsageError where there is none,
+    and SimsuiteError where it is damaged."""
+    import h5py
+
+    from simsuite.exporting.contents import Contents
+    from simsuite.io.reading import DAMAGED, reading
+
+    if not is_sweep(directory):
+        with reading(directory / "results.h5") as file:
+            yield Contents(directory, file)
+        return
+    path = directory / "sweep.h5"
+    if not path.exists():
+        raise UsageError(f"the sweep in {directory} has no results yet: its command, run again, puts them together")
+    try:
+        with h5py.File(path, "r") as file:
+            contents = Contents(directory, file)
+            yield Contents(directory, file, contents.variables["status"].dims)
+    except DAMAGED as error:
+        raise SimsuiteError(f"{path} cannot be read ({error}); the command of the sweep writes it again") from error
 
 
 def frame(directory: Path, name: str | None, who: str) -> pandas.DataFrame:

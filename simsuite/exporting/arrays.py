@@ -36,7 +36,7 @@ def write_netcdf(contents: Contents, chosen: Sequence[str], path: Path) -> None:
                 h5py.File(steady, "w", libver=LIBVER, track_order=True) as file,
                 h5netcdf.File(file, "w") as written,
             ):
-                written.attrs.update(contents.attrs)
+                written.attrs.update(contents.exported_attrs)
                 for stored in _with_coordinates(contents, chosen):
                     _copy(stored, written)
         finally:
@@ -79,7 +79,7 @@ def _datasets(contents: Contents, chosen: Sequence[str]) -> Iterator[tuple[str, 
 
     for stored in _with_coordinates(contents, chosen):
         values = xarray.Variable(stored.dims, stored.read(), dict(stored.attrs))
-        yield stored.name, xarray.Dataset({stored.name: values}, attrs=contents.attrs)
+        yield stored.name, xarray.Dataset({stored.name: values}, attrs=contents.exported_attrs)
 
 
 def _with_coordinates(contents: Contents, chosen: Sequence[str]) -> list[Stored]:

@@ -15,6 +15,7 @@ from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.digests import FIXED, GROUP, coordinate_of
 from simsuite.io.layout import as_text
 from simsuite.io.reading import DAMAGED, committed_rows, unreadable
+from simsuite.provenance import appended, origin_of
 from simsuite.words import meant
 
 # attributes that HDF5 and netCDF keep to themselves, and those of NeXus, which are for viewers of HDF5
@@ -57,10 +58,11 @@ class Stored:
 
 
 class Contents:
-    """The variables in the open result file of the run in `directory`."""
+    """The variables in the open result file of the run, or of the sweep, in `directory`. swept: the dimensions along
+    which the members of a sweep lie."""
 
-    def __init__(self, directory: Path, file: h5py.File) -> None:
-        self.directory, self.file = directory, file
+    def __init__(self, directory: Path, file: h5py.File, swept: tuple[str, ...] = ()) -> None:
+        self.directory, self.file, self.swept = directory, file, swept
         self._growing = {dim: coordinate_of(file, dim) for dim in file.get(GROUP, {}) if dim != FIXED}
         self._rows = {dim: committed_rows(file, name) for dim, name in self._growing.items()}
         self.variables = {
@@ -82,6 +84,11 @@ class Contents:
     def attrs(self) -> JsonObject:
         """The attributes of the whole file, as texts and numbers."""
         return _attributes(self.file)
+
+    @cached_property
+    def exported_attrs(self) -> JsonObject:
+        """The attributes of a file with these contents that is written now."""
+        return {**self.attrs, "history": appended(str(self.attrs.get("history", "")), origin_of().line("exported"))}
 
     def coordinate(self, dim: str) -> Stored | None:
         """The variable that tells where each entry along a dimension is, or what it is called; None without one."""

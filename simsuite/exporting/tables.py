@@ -1,7 +1,7 @@
 """Results as tables: one for each set of dimensions that rows run along, with names and units in the header.
 
-Rows run along time, along the cells of fields, stored paths and the states of a batch; names, such as those of probes
-and assets, and other short dimensions are spread over columns: `probe_temperature.weld [K]`.
+Rows run along time, along the cells of fields, stored paths, the states of a batch and the members of a sweep; names,
+such as those of probes and assets, and other short dimensions are spread over columns: `probe_temperature.weld [K]`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAMES = {  # what tables are called, by a variable in them; the others by their
     "eigenvalue_real": "modes",
     "matrix_magnitude": "matrix",
 }
-_MAIN = ("samples", "options", "assets", "states")  # the first of these is the main table
+_MAIN = ("members", "samples", "options", "assets", "states")  # the first of these is the main table
 _BLOCK = 1 << 20  # numbers of a variable that are read at once
 
 
@@ -103,10 +103,11 @@ def tables_of(contents: Contents, chosen: Collection[str] | None = None) -> dict
     coordinates = {c.name for v in contents.variables.values() for d in v.dims if (c := contents.coordinate(d))}
     for variable in contents.variables.values():
         if variable.name not in coordinates:
-            groups.setdefault(_down(variable), []).append(variable)
+            groups.setdefault(_down(variable, contents.swept), []).append(variable)
     found: dict[str, Table] = {}
     for dims, variables in groups.items():
         name = next((_NAMES[v.name] for v in variables if v.name in _NAMES), "_".join(dims) or "numbers")
+        name = "members" if dims and dims == contents.swept else name
         kept = tuple(v for v in variables if chosen is None or v.name in chosen)
         if kept:
             found[name] = _table(contents, name, dims, kept)
@@ -124,11 +125,13 @@ def _headed(name: str, unit: str) -> str:
     return name if unit in ("", "1") else f"{name} [{unit}]"
 
 
-def _down(variable: Stored) -> tuple[str, ...]:
-    """The dimensions that rows run along: a batch of one state has no rows of its own."""
+def _down(variable: Stored, swept: tuple[str, ...]) -> tuple[str, ...]:
+    """The dimensions that rows run along: those of members of a sweep, and of what has many entries; a batch of one
+    state has no rows of its own."""
     sizes = dict(zip(variable.dims, variable.shape))
     single = {"sample"} if sizes.get("sample") == 1 and "time" in sizes else set()
-    fixed = [d for d in variable.dims if d in _DOWN and d not in single] or variable.dims[:1]
+    down = {*swept, *_DOWN} - single
+    fixed = [d for d in variable.dims if d in down] or variable.dims[:1]
     return tuple(d for d in variable.dims if d in fixed or sizes[d] > _WIDEST)
 
 

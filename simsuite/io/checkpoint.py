@@ -96,6 +96,12 @@ def read_checkpoint(directory: Path) -> Checkpoint | None:
     return None
 
 
+def forget_previous(directory: Path) -> None:
+    """Remove the checkpoint before the newest one. Raises SimsuiteError when the disk fails."""
+    with explained(directory / PREVIOUS, "remove"):
+        (directory / PREVIOUS).unlink(missing_ok=True)
+
+
 def read_about(directory: Path) -> tuple[int, Mapping[str, str | int | float]] | None:
     """The step and the `meta` of the newest checkpoint whose record can be read, without its arrays: quick however
     large the state is. None where there is none; whether the arrays are whole only `read_checkpoint` knows."""

@@ -63,13 +63,14 @@ class RunDirectory:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.results = self.path / "results.h5"
+        self.longer = self.path / "results.longer.h5"  # while the run is made one to a later end
         self.scenario = self.path / "scenario.toml"
         self.summary = self.path / "summary.json"
         self.log = self.path / "log.txt"
         self._lock = Lock(self.path)
         self.progress = self.path / "progress.json"
         self._checkpoints = [self.path / checkpoint.NEWEST, self.path / checkpoint.PREVIOUS]
-        replaced = [self.summary, self.results, self.scenario, self.progress]
+        replaced = [self.summary, self.results, self.scenario, self.progress, self.longer]
         self._files = [*replaced, self.log, *self._checkpoints]  # all that a run writes, but the lock
         self._files += [path.with_name(path.name + ".new") for path in replaced]
         self._files += [self.path / checkpoint.FRESH, self.path / checkpoint.LEAVING]

@@ -20,6 +20,7 @@ import numpy as np
 
 from simsuite.core import HostArray, Image, Layout, Series, Variable
 from simsuite.io.digests import FixedDigests, SeriesDigests, digest
+from simsuite.provenance import HISTORY_BYTES
 
 CONVENTIONS = "CF-1.11"
 LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the oldest with SWMR
@@ -135,10 +136,23 @@ def growing_axis(variable: Variable, layout: Layout) -> tuple[str, int] | None:
     return axes[0] if axes else None
 
 
-def build(file: h5py.File, layout: Layout, attributes: Mapping[str, str | int | float], compression: str) -> None:
+def history_type() -> np.dtype:
+    """The type of the attribute `history`, which has room for lines to come."""
+    text: np.dtype = h5py.string_dtype("utf-8", HISTORY_BYTES)
+    return text
+
+
+def build(
+    file: h5py.File,
+    layout: Layout,
+    attributes: Mapping[str, str | int | float],
+    compression: str,
+    history: str = "",
+) -> None:
     """Fill the new `file` with every object and attribute that it will ever hold, so that SWMR writing can begin."""
     set_text(file.attrs, "Conventions", CONVENTIONS)
     file.attrs.create("status", np.bytes_("running"), dtype=f"S{STATUS_BYTES}")
+    file.attrs.create("history", np.array(history.encode(), history_type()), dtype=history_type())
     for name, value in attributes.items():
         file.attrs[name] = value  # strings with variable length: a scenario may exceed what a fixed one can hold
     variables = [s.coordinate for s in layout.series] + plain_variables(layout)

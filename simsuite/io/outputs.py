@@ -90,6 +90,11 @@ class SeriesOutput:
         self._writer.submit(stepper.observe(self._series.dim), self._append)
         self._next += 1
 
+    def end(self, stepper: Stepper) -> None:
+        """Queue one more row where the run ends between two of them."""
+        if stepper.step != self._series.steps[self._next - 1]:
+            self.emit(stepper)
+
     def _append(self, observed: Snapshot) -> None:
         where = self._problem.fault(observed)
         if where is not None:
@@ -116,7 +121,8 @@ class CheckpointOutput:
     soon after, as steps are queued many at once. unbounded: arrays in which an Inf is no failure. start: the step
     the run begins or continues at, which needs no checkpoint. meta: stored with each checkpoint. moment: names a step
     in the error about a state that is not finite. position: time steps and time of the stepper's present state, stored
-    too, as "steps" and "time". stage: says how far that is where these do not, stored as "stage".
+    too, as "steps" and "time". stage: says how far that is where these do not, stored as "stage". noted: what was noted
+    on the writer's thread up to this state, stored too.
     """
 
     def __init__(
@@ -134,8 +140,9 @@ class CheckpointOutput:
         taken: Callable[[], int] | None = None,
         position: Callable[[Stepper], tuple[int, float]] | None = None,
         stage: Callable[[int], str | None] = lambda step: None,
+        noted: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._stage = stage
+        self._stage, self._noted = stage, noted
         self._moment, self._unbounded, self._taken, self._position = moment, unbounded, taken, position
         self._last_taken = 0 if taken is None else taken()
         self._directory, self._results, self._writer = directory, results, writer
@@ -155,6 +162,12 @@ class CheckpointOutput:
             return True
         return self.next_step(step) == step or 0 < self._seconds <= self._clock() - self._last_time
 
+    @property
+    def is_old(self) -> bool:
+        """Whether a tenth of the time from one checkpoint to the next is over, as must be for one at the end of a run,
+        from which it can go on to a later end."""
+        return 0 < self._seconds <= 10 * (self._clock() - self._last_time)
+
     def emit(self, stepper: Stepper) -> None:
         self._last_step, self._last_time = stepper.step, self._clock()
         if self._taken is not None:
@@ -172,6 +185,6 @@ class CheckpointOutput:
         self._results.flush_to_disk()
         try:
             rows, results = self._results.all_rows(), self._results.copy_metadata()
-            write_checkpoint(self._directory, snapshot, rows, meta, self._unbounded, results)
+            write_checkpoint(self._directory, snapshot, rows, {**meta, **self._noted()}, self._unbounded, results)
         except NumericalFailure as failure:
             raise NumericalFailure(f"{failure} at {self._moment(snapshot.step)}") from None

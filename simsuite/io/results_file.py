@@ -27,8 +27,10 @@ from simsuite.io.layout import (
     SMALL_CHUNK,
     STATUS_BYTES,
     Column,
+    as_text,
     build,
     growing_axis,
+    history_type,
     plain_variables,
     require_layout,
     restore_fixed,
@@ -36,11 +38,12 @@ from simsuite.io.layout import (
 from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.reading import DAMAGED
 from simsuite.io.superblock import clear_flags
+from simsuite.provenance import HISTORY_BYTES, appended
 
 # bytes of chunks that HDF5 keeps for each array: the one that is being filled. Its default, 8 MiB, would keep all rows
 # of small arrays, so that the memory of a run grew with its frames.
 _CHUNK_CACHE = 2 * SMALL_CHUNK
-_RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
+RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
 
 
 class ResultsFile:
@@ -79,8 +82,10 @@ class ResultsFile:
         layout: Layout,
         attributes: Mapping[str, str | int | float],
         compression: str = "none",
+        history: str = "",
     ) -> ResultsFile:
         """A new file without rows, in place of any at `path`. compression: "none" or "lossless" (shuffle and gzip).
+        history: see `appended`, of at most `HISTORY_BYTES`.
 
         Raises ValueError when the layout contradicts itself, SimsuiteError when the disk fails.
         """
@@ -88,7 +93,7 @@ class ResultsFile:
         with explained(path):
             file = h5py.File(fresh, "w", libver=LIBVER, rdcc_nbytes=_CHUNK_CACHE, track_order=True)
             try:
-                build(file, layout, {**attributes, _RUN_ID: uuid.uuid4().hex}, compression)
+                build(file, layout, {**attributes, RUN_ID: uuid.uuid4().hex}, compression, history)
                 file.swmr_mode = True
                 results = cls(fresh, file, layout)
             except BaseException:
@@ -106,9 +111,11 @@ class ResultsFile:
         return results
 
     @classmethod
-    def reopen(cls, path: Path, layout: Layout, rows: Mapping[str, int], copy: MetadataCopy) -> ResultsFile:
+    def reopen(
+        cls, path: Path, layout: Layout, rows: Mapping[str, int], copy: MetadataCopy, line: str = ""
+    ) -> ResultsFile:
         """Continue the file of an interrupted run from where `copy` was made and it had `rows` rows in each series,
-        whatever was written since then.
+        whatever was written since then. line: is added to its history.
 
         Raises SimsuiteError when it is another file, of another layout, or damaged where that cannot be put right.
         """
@@ -137,6 +144,8 @@ class ResultsFile:
             raise damaged(path, error) from error
         try:
             results.set_status("running")
+            if line:
+                results.add_history(line)
         except SimsuiteError:
             results.close()
             raise
@@ -198,6 +207,15 @@ class ResultsFile:
             self._file.attrs.modify("status", np.array(status.encode(), f"S{STATUS_BYTES}"))
             self._publish()
 
+    def add_history(self, line: str) -> None:
+        """Add a line to the root attribute `history`, in place. Files of earlier versions have none."""
+        if "history" not in self._file.attrs:
+            return
+        history = appended(as_text(self._file.attrs["history"]), line, HISTORY_BYTES)
+        with self._writing():
+            self._file.attrs.modify("history", np.array(history.encode(), history_type()))
+            self._publish()
+
     def flush_to_disk(self) -> None:
         """Return when everything written so far is on the disk itself.
 
@@ -217,7 +235,7 @@ class ResultsFile:
                 for column in (*columns.values(), self._coordinates[dim]):
                     rows += chunk_places(column.dataset, column.axis, self._rows[dim])
                 rows += chunk_places(self._digests[dim].dataset, 0, self._rows[dim])
-            return MetadataCopy.of(self._fd, str(self._file.attrs[_RUN_ID]), np.array(rows, np.int64).reshape(-1, 2))
+            return MetadataCopy.of(self._fd, str(self._file.attrs[RUN_ID]), np.array(rows, np.int64).reshape(-1, 2))
 
     def close(self) -> None:
         """Close the file and return when it is on the disk; closing it again does nothing."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from pathlib import Path
 
 from simsuite.errors import UsageError
+from simsuite.plugins import is_solver, part_of
 
 FORMATS = (".png", ".svg", ".pdf")
-_DRAWERS = {  # The modules are imported when they are first needed.
-    "heat": "simsuite.pictures.heat:heat_figure",
-    "gbm": "simsuite.pictures.gbm:gbm_figure",
-    "linear": "simsuite.pictures.linear:linear_figure",
-}
 
 
 def draw(directory: Path, path: Path) -> None:
@@ -43,13 +38,15 @@ def _draw(directory: Path, path: Path) -> None:
 
     with open_results(results) as file:
         run = Recording(directory, file)
-        if run.solver not in _DRAWERS:
+        if not is_solver(run.solver):
+            raise UsageError(f"{results} was made by solver {run.solver!r}, which is not installed here")
+        figure_of = part_of(run.solver, "picture")
+        if figure_of is None:
             raise UsageError(f"{results} was made by solver {run.solver!r}, which has no pictures")
         if run.frames == 0:
             raise UsageError(f"the run in {directory} has no frames yet: there is nothing to draw")
-        module, _, name = _DRAWERS[run.solver].partition(":")
         try:
-            figure = getattr(importlib.import_module(module), name)(run)
+            figure = figure_of(run)
         except (OSError, LookupError, RuntimeError, ValueError) as error:
             if run.finished:
                 raise

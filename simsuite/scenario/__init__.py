@@ -1,7 +1,7 @@
 """Scenario files: what they may say, what is wrong with them, and what they resolve to."""
 
-from simsuite.scenario.load import SOLVERS, Scenario, load, load_table
+from simsuite.scenario.keys.schema import editor_schema, json_schema
+from simsuite.scenario.load import Scenario, load, load_table
 from simsuite.scenario.overrides import settings
-from simsuite.scenario.schema import editor_schema, json_schema
 
-__all__ = ["SOLVERS", "Scenario", "editor_schema", "json_schema", "load", "load_table", "settings"]
+__all__ = ["Scenario", "editor_schema", "json_schema", "load", "load_table", "settings"]

@@ -65,6 +65,7 @@ Steps = Annotated[int, Field(ge=1, le=MOST_STEPS)]
 
 
 MOST_FRAMES = 1_000_000
+DEFAULT_FRAMES = 11
 
 
 class AnyRun(Section):
@@ -146,6 +147,13 @@ class Output(Section):
         "steps are as long as their error allows, otherwise at steps evenly spaced among all; frames are sampled, too. "
         "Steps whose length is not given (heat) end at samples, or are no longer than the time between two, so that "
         "many samples make them shorter (default: at frames only)",
+    )
+    looks: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
+        None,
+        description="how often it is looked whether an [[event]] has come, first and last step included, evenly spaced "
+        "among all steps (default: at every step where there are no more than 1000, with linear 10000, or where their "
+        "error decides how long they are; else so often). Steps whose length is not given (heat) end at these looks, "
+        "or are no longer than the time between two",
     )
     checkpoint_minutes: Positive = Field(
         5.0,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import hashlib
-import importlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ import tomli_w
 from pydantic import BaseModel, ValidationError
 
 from simsuite.errors import Mistake, ScenarioError
+from simsuite.plugins import is_solver, part_of, solver_names
 from simsuite.scenario.attached import TableError
 from simsuite.scenario.branches import faults
 from simsuite.scenario.constants import terms_in
@@ -30,13 +30,8 @@ from simsuite.scenario.units import symbol
 from simsuite.scenario.words import mistakes
 
 Model: TypeAlias = Any
-"""A model of `SOLVERS`. Any: which of them it is depends on the file, and each has sections of its own, which are read
+"""The model of a solver. Any: which of them it is depends on the file, and each has sections of its own, which are read
 where the solver is known."""
-SOLVERS = {  # the module and the class of each solver, imported when first needed
-    "heat": "simsuite.scenario.heat:HeatScenario",
-    "gbm": "simsuite.scenario.gbm:GbmScenario",
-    "linear": "simsuite.scenario.linear:LinearScenario",
-}
 
 
 class _Context(TypedDict):
@@ -68,9 +63,8 @@ def unit_of_key(solver: str, text: str, key: str) -> str:
 
 
 def model_class(solver: str) -> type[BaseModel]:
-    """The model of a solver's scenarios."""
-    module, _, name = SOLVERS[solver].partition(":")
-    model: type[BaseModel] = getattr(importlib.import_module(module), name)
+    """The model of a solver's scenarios. Raises KeyError where there is no such solver, and BrokenPlugin."""
+    model: type[BaseModel] = part_of(solver, "scenario")
     return model
 
 
@@ -90,6 +84,11 @@ class Scenario:
     def solver(self) -> str:
         name: str = self.model.solver
         return name
+
+    @property
+    def overrides(self) -> list[str]:
+        """What is set on top of the file, as "key=value"."""
+        return [override.text for override, _ in self.document.overrides]
 
     def resolved_toml(self) -> str:
         """The scenario with all defaults and overrides, as a file that loads back to an equal model."""
@@ -277,12 +276,13 @@ def _read(source: Source, overrides: Sequence[str], colour: bool, override_name:
 
 def _model(data: Table) -> tuple[list[Mistake], type[BaseModel] | None]:
     solver = data.get("solver")
-    if isinstance(solver, str) and solver in SOLVERS:
+    if isinstance(solver, str) and is_solver(solver):
         return [], model_class(solver)
-    known = ", ".join(f'"{name}"' for name in SOLVERS)
+    names = solver_names()
+    known = ", ".join(f'"{name}"' for name in names)
     if solver is None:
         return [Mistake((), "missing key `solver`", f"begin with solver = one of {known}")], None
-    close = difflib.get_close_matches(solver.lower(), SOLVERS, 1) if isinstance(solver, str) else []
+    close = difflib.get_close_matches(solver.lower(), names, 1) if isinstance(solver, str) else []
     help = f'did you mean "{close[0]}"?' if close else None
     return [Mistake(("solver",), f"`solver` must be one of {known}", help)], None
 

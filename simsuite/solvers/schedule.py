@@ -7,9 +7,8 @@ import math
 from collections.abc import Sequence
 
 from simsuite.errors import Mistake, ScenarioError
-from simsuite.scenario.common import MOST_FRAMES, Output
+from simsuite.scenario.common import DEFAULT_FRAMES, MOST_FRAMES, Output
 
-DEFAULT_FRAMES = 11
 SAME_TIME = 1e-12  # Times that differ by less than this share of the run are the same.
 
 

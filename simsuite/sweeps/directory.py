@@ -5,7 +5,7 @@ sweep.json      the plan: the scenario as it was at the beginning, overrides, ke
 members.jsonl   a line for each member that has ended, with its results, in the order in which they ended
 sweep.h5        the results of all members along the keys
 members/0000/   the run of a member, as `simsuite run` leaves it
-members/0000-0255/   the run of several members that differ in options alone
+members/0000-0255/   the run of several members that run together
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _VERSION = 1
 @dataclass(frozen=True)
 class Ended:
     """A member that has ended. status: "complete" or "failed". results: its numbers by dotted name. units: of these.
-    error: why it failed. seconds: that it took."""
+    error: why it failed. seconds: that it took. run: the name of the directory of its run, where others share it.
+    place: which of them it is in there."""
 
     member: int
     status: str
@@ -37,6 +38,8 @@ class Ended:
     units: dict[str, str]
     error: str | None
     seconds: float
+    run: str = ""
+    place: int = 0
 
 
 class SweepDirectory:
@@ -68,6 +71,10 @@ class SweepDirectory:
         """Where the run of a member is."""
         return self.path / "members" / f"{number:04}"
 
+    def run_of(self, ended: Ended) -> Path:
+        """Where the run of a member that has ended is, which others may share."""
+        return self.path / "members" / (ended.run or f"{ended.member:04}")
+
     def shared(self, members: Sequence[int]) -> Path:
         """Where the run is that several members share."""
         return self.path / "members" / f"{members[0]:04}-{members[-1]:04}"
@@ -79,6 +86,7 @@ class SweepDirectory:
             "lock.members",
             "members",
             "plot.png",
+            "report.html",
         }
         own |= {f"{name}.new" for name in own}
         strangers = [path.name for path in self.path.iterdir() if path.name not in own]
@@ -114,9 +122,14 @@ class SweepDirectory:
         """Store a plan with more members."""
         _replace(self.plan, json.dumps(self._stored() | asdict(plan)))
 
+    def end_search(self, how: str) -> None:
+        """Store how a search has ended: "found", or "failed" where there is no solution, or a run has none."""
+        stored = self._stored()
+        _replace(self.plan, json.dumps(stored | {"goal": stored["goal"] | {"ended": how}}))
+
     def stored(self) -> tuple[str, Plan, dict[str, Any] | None]:
-        """The solver, the plan, and what a search is for. Raises SimsuiteError where that cannot be read. Any: the goal
-        has a name and numbers."""
+        """The solver, the plan, and what a search is for and how it has ended. Raises SimsuiteError where the file is
+        damaged. Any: the goal has names and numbers."""
         try:
             stored = self._stored()
             return stored["solver"], _plan(stored), stored.get("goal")

@@ -154,11 +154,19 @@ class Search:
             self.sweep.begins(1, 1, first, problem)
             with contextlib.closing(self._runs(files, first)) as runs:
                 try:
-                    return self._search(files, runs)
+                    found = self._search(files, runs)
                 except _Stopped:
                     return None
+                except SimsuiteError:
+                    files.end_search("failed")
+                    raise
+                else:
+                    files.end_search("found")
+                    return found
                 finally:
-                    self._in_order().write(files, first)
+                    ordered = self._in_order()
+                    ordered.write(files, first)
+                    self.sweep.left_out = ordered.left_out
 
     def _require_numbers(self) -> None:
         """Raises ScenarioError where the key does not take numbers between those given, as counts do not."""

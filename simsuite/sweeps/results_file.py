@@ -10,23 +10,38 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import h5py
 import numpy as np
 
+from simsuite.provenance import appended
 from simsuite.sweeps.directory import Ended
+from simsuite.sweeps.frames import Frames
 from simsuite.sweeps.plan import Plan
 
 STATUS = {"complete": 0, "failed": 1, "missing": 2}
 
 
-def write_results(path: Path, plan: Plan, ended: Mapping[int, Ended], attributes: Mapping[str, str]) -> None:
-    """Write the file in place of one that is there. ended: by number of the member."""
+def write_results(
+    path: Path,
+    plan: Plan,
+    ended: Mapping[int, Ended],
+    attributes: Mapping[str, str],
+    runs: Mapping[int, tuple[Path, int]] = MappingProxyType({}),
+    frames: str | None = None,
+    line: str = "",
+) -> list[str]:
+    """Write the file in place of one that is there, whose history goes on with a line. ended: by number of the member.
+    frames: which of the frames of `runs` are stored, see `Frames`; None for none. Returns the names of variables whose
+    frames could not be stored, as their shapes differ."""
+    left_out: list[str] = []
     names = list(dict.fromkeys(name for each in ended.values() for name in each.results))
     units = {name: unit for each in ended.values() for name, unit in each.units.items()}
     new = path.with_name(path.name + ".new")
     with h5py.File(new, "w") as file:
         file.attrs.update(attributes)
+        file.attrs["history"] = appended(_history(path), line)
         scales = _scales(file, plan)
         shape = plan.shape
         for name in names:
@@ -42,9 +57,23 @@ def write_results(path: Path, plan: Plan, ended: Mapping[int, Ended], attributes
         _variable(file, scales, "status", status.reshape(shape), "")
         file["status"].attrs["meaning"] = ", ".join(f"{number}: {name}" for name, number in STATUS.items())
         _variable(file, scales, "seconds", seconds.reshape(shape), "s")
+        if frames is not None:
+            found = Frames(file, scales, shape, frames)
+            found.add(runs)
+            left_out = found.left_out
     with new.open("rb") as written:
         os.fsync(written.fileno())
     os.replace(new, path)
+    return left_out
+
+
+def _history(path: Path) -> str:
+    """The history of a file; nothing if there is none, or it cannot be read."""
+    try:
+        with h5py.File(path, "r") as file:
+            return str(file.attrs.get("history", ""))
+    except (OSError, RuntimeError, KeyError, ValueError):
+        return ""
 
 
 def _scales(file: h5py.File, plan: Plan) -> list[h5py.Dataset]:

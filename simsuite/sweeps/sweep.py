@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,17 @@ from simsuite.assembly import device_of, make_problem
 from simsuite.backends.threads import threads_available
 from simsuite.core import Problem
 from simsuite.errors import Advice, UsageError
+from simsuite.progress import Silent
+from simsuite.provenance import Origin, origin_of
 from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.sweeps.directory import Ended, SweepDirectory
+from simsuite.sweeps.frames import WHICH
+from simsuite.sweeps.members import Answer, together
 from simsuite.sweeps.plan import Plan
 from simsuite.sweeps.results_file import write_results
 from simsuite.sweeps.table import numbers
 from simsuite.sweeps.together import groups, left_of
-from simsuite.sweeps.workers import Answer, run_members
+from simsuite.sweeps.workers import run_members
 from simsuite.version import VERSION
 
 
@@ -36,7 +42,9 @@ class Sweep:
     left, how many processes run them, and the first one. stopped: gives a reason to stop, or None. workers: processes
     at a time; by default as many as there are cores, or one where members run on a GPU. units: of a member's results.
     part: the first and the last of the members that are run; others may run the rest at the same time, and sweep.h5 is
-    left to a call for all members.
+    left to a call for all members. apart: whether each member has a run of its own, although several could share one.
+    frames: which frames of members sweep.h5 has as well, "last" or "all". left_out: variables whose frames it lacks,
+    since their shapes differ between members.
     """
 
     scenario: Path | Mapping[str, object]
@@ -51,8 +59,16 @@ class Sweep:
     stopped: Callable[[], str | None] = lambda: None
     units: Callable[[Mapping[str, Any]], dict[str, str]] = lambda summary: {}  # Any: what `run --json` prints
     part: tuple[int, int] | None = None
+    apart: bool = False
+    frames: str | None = None
+    left_out: list[str] = field(default_factory=list, init=False)
     solver: str = field(default="", init=False)
     ended: dict[int, Ended] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def origin(self) -> Origin:
+        """Of the files of this call."""
+        return origin_of(Path() if isinstance(self.scenario, Mapping) else self.scenario.parent)
 
     def member(self, number: int) -> Scenario:
         """The scenario of a member. Raises ScenarioError."""
@@ -75,16 +91,22 @@ class Sweep:
             self.ended = {i: each for i, each in self.ended.items() if i in wanted}
             left = {i for i in wanted if i not in self.ended}
             if left:
-                together = [[i for i in group if i in wanted] for group in groups(self.plan, first)]
+                together = [[i for i in group if i in wanted] for group in self._groups(first, problem)]
                 self._run(left_of([group for group in together if group], left), first, problem, files)
             if self.part is None:
                 self.write(files, first)
         return len(self.ended) == len(wanted)
 
+    def _groups(self, first: Scenario, problem: Problem) -> list[list[int]]:
+        """The members, those together that run together."""
+        return [[i] for i in range(len(self.plan.members))] if self.apart else groups(self.plan, first, problem)
+
     @contextlib.contextmanager
     def begun(self, goal: dict[str, object] | None = None) -> Iterator[tuple[SweepDirectory, Scenario, Problem]]:
         """A context in which members can be run: the files, the first member and its problem. `ended` has the members
         that have ended. goal: what a search is for. Raises ScenarioError and UsageError, as `run` does."""
+        if self.frames is not None and self.frames not in WHICH:
+            raise UsageError(f"frames are {' or '.join(WHICH)}, not {self.frames!r}")
         first, problem = self.require_first()
         self.solver = first.solver
         text = self._text()
@@ -144,8 +166,23 @@ class Sweep:
         """left: members that are to be run, those together that run together."""
         workers, threads = self.shared_out(len(left), first)
         self.begins(sum(map(len, left)), workers, first, problem)
-        for _ in self.results_of(self._still_left(left, files), files, workers, threads):
+        still = self._still_left(left, files)
+        if len(left) == 1:
+            still = self._here(list(still), files)
+        for _ in self.results_of(still, files, workers, threads):
             pass
+
+    def _here(self, left: Sequence[Sequence[int]], files: SweepDirectory) -> Iterator[Sequence[int]]:
+        """Runs those members that make one run in this process, which has its device and what it imports already;
+        yields those that have to run on their own, in processes, where one that fails takes no other with it."""
+        for group in left:
+            found = (
+                together(self._asked(group, files), self._shared(files), self.stopped, Silent()) if group[1:] else []
+            )
+            for _ in self._record(found, files):
+                pass
+            answered = {answer["member"] for answer in found}
+            yield from [group] if not found else ([i] for i in group if i not in answered)
 
     def _still_left(self, found: Sequence[Sequence[int]], files: SweepDirectory) -> Iterator[Sequence[int]]:
         """The members but for those that another process has run meanwhile; the others of their group run alone."""
@@ -164,29 +201,36 @@ class Sweep:
         """Run members and store what becomes of each; None of one that was stopped. members: those together that run
         together. workers, threads: how many processes run at a time, with how many threads each. The next members are
         taken when a process is free for them."""
+        asked = functools.partial(self._asked, files=files)
+        for answers in run_members(members, asked, self._shared(files), workers, threads, self.stopped):
+            yield from self._record(answers, files)
+
+    def _shared(self, files: SweepDirectory) -> Mapping[str, object]:
+        """What is the same for all members, see `members`."""
         base = Path() if isinstance(self.scenario, Mapping) else self.scenario.parent
-        shared = {
+        return {
             "scenario": str(files.scenario),
             "parent": os.getpid(),
             "overrides": list(self.overrides),
             "base": str(base.resolve()),
+            "origin": self.origin.told(),
         }
 
-        def asked(i: int) -> Mapping[str, object]:
-            values = json.loads(json.dumps(self.plan.settings(i), default=str))
-            return {"member": i, "directory": str(files.member(i)), "values": values}
+    def _asked(self, group: Sequence[int], files: SweepDirectory) -> Mapping[str, object]:
+        """What names members, see `members`."""
+        values = [json.loads(json.dumps(self.plan.settings(i), default=str)) for i in group]
+        named = [{"member": i, "directory": str(files.member(i)), "values": each} for i, each in zip(group, values)]
+        return {"members": named, "shared": str(files.shared(group))}
 
-        def together(group: Sequence[int]) -> Mapping[str, object]:
-            return {"members": [asked(i) for i in group], "shared": str(files.shared(group))}
-
-        for answers in run_members(members, together, shared, workers, threads, self.stopped):
-            found = list(map(self._ended, answers))
-            files.add([ended for ended in found if ended is not None], once=self.part is not None)
-            for ended in found:
-                if ended is not None:
-                    self.ended[ended.member] = ended
-                    self.told(ended, len(self.ended))
-                yield ended
+    def _record(self, answers: Sequence[Answer], files: SweepDirectory) -> Iterator[Ended | None]:
+        """Stores what became of members; None of one that was stopped."""
+        found = list(map(self._ended, answers))
+        files.add([ended for ended in found if ended is not None], once=self.part is not None)
+        for ended in found:
+            if ended is not None:
+                self.ended[ended.member] = ended
+                self.told(ended, len(self.ended))
+            yield ended
 
     def _ended(self, answer: Answer) -> Ended | None:
         """A member that has ended; None for one that was stopped."""
@@ -195,7 +239,8 @@ class Sweep:
         summary = answer.get("summary")
         results, units = ({}, {}) if summary is None else (numbers(summary["results"]), self.units(summary))
         seconds = answer.get("seconds", 0.0)
-        return Ended(answer["member"], answer["status"], results, units, answer.get("error"), seconds)
+        where = {name: answer[name] for name in ("run", "place") if name in answer}
+        return Ended(answer["member"], answer["status"], results, units, answer.get("error"), seconds, **where)
 
     def shared_out(self, members: int, first: Scenario) -> tuple[int, int]:
         """How many processes run at a time, and how many threads each may take."""
@@ -212,7 +257,10 @@ class Sweep:
     def write(self, files: SweepDirectory, first: Scenario) -> None:
         """Write sweep.h5, with the members that have ended."""
         made = {"title": first.model.title, "solver": first.solver, "source": f"simsuite {VERSION}"}
-        write_results(files.results, self.plan, self.ended, made | {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
+        runs = {i: (files.run_of(each), each.place) for i, each in self.ended.items() if each.status == "complete"}
+        made |= {"date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **self.origin.attributes(self.overrides, {})}
+        line = self.origin.line(f"{len(self.ended)} of {len(self.plan.members)} members")
+        self.left_out = write_results(files.results, self.plan, self.ended, made, runs, self.frames, line)
 
 
 def _book(scenario: Scenario) -> dict[str, str]:

@@ -1,26 +1,30 @@
 """Which members of a sweep run together, as one run.
 
-Members that differ in elements of a list alone, for scenarios that say which list that is (`joined_by`, the options of
-a Monte Carlo scenario), are one run with the elements of all of them.
+Scenarios, or their problems, say by which keys members may differ that are one run (`joined_by`): elements of the list
+of options of a Monte Carlo scenario, and the matrices, inputs and initial states of small linear systems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from simsuite.capabilities import Joining
+from simsuite.core import Problem
 from simsuite.scenario import Scenario
 from simsuite.sweeps.plan import Plan
 
-MOST = 1024  # elements of the list in one run: payoffs are kept for all of them at a time
+MOST = 1024  # options, or linear systems, in one run: payoffs and results of all of them are kept at a time
 
 
-def groups(plan: Plan, first: Scenario) -> list[list[int]]:
-    """The members of the plan, those together that run together. first: the scenario of the first member."""
-    key = getattr(first.model, "joined_by", None)
-    within = [k for k, name in enumerate(plan.keys) if key is not None and name.startswith((f"{key}.", f"{key}["))]
+def groups(plan: Plan, first: Scenario, problem: Problem | None = None) -> list[list[int]]:
+    """The members of the plan, those together that run together. first, problem: the scenario of the first member, and
+    what it is made."""
+    keys = problem.joined_by if isinstance(problem, Joining) else getattr(first.model, "joined_by", ())
+    prefixes = tuple(f"{key}{sign}" for key in keys for sign in ".[")
+    within = [k for k, name in enumerate(plan.keys) if name.startswith(prefixes)]
     if not within or not first.model.can_join:
         return [[member] for member in range(len(plan.members))]
-    most = max(MOST // max(len(getattr(first.model, str(key))), 1), 1)
+    most = max(MOST // max(first.model.joined_size, 1), 1)
     alike: dict[tuple[str, ...], list[int]] = {}
     for member, values in enumerate(plan.members):
         others = tuple(repr(value) for k, value in enumerate(values) if k not in within)

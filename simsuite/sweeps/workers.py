@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-Answer = dict[str, Any]
-"""What became of a member. Any: its results, which depend on the solver."""
+from simsuite.sweeps.members import Answer
+
 Told = dict[str, Any]
 """A line of a process. Any: it holds answers."""
 _LOOK = 0.2  # seconds from one look at whether to stop to the next

@@ -113,7 +113,7 @@ def test_the_arithmetic_that_a_device_is_measured_by(precision: str) -> None:
 def test_measurements(precision: str) -> None:
     r = REAL[precision]
     real, index = array(types.float64, 1), array(types.int64, 1)
-    rows = types.void(array(r, 2), array(r, 2), types.boolean, real, real, real, real, index)
+    rows = types.void(array(r, 2), array(r, 2), types.boolean, real, real, real, real, index, index, index)
     flags = (types.boolean, types.boolean)
     probe = types.void(array(r, 2), array(r, 1), types.int64, *flags, index, index, real, real, real)
     for kernel, signature in ((measure_cuda.rows, rows), (measure_cuda.probe, probe)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from simsuite.loop import AHEAD, ALONE, LONG, SHORT, Pace, march
-from simsuite.stopwatch import Stopwatch
+from simsuite.running.stopwatch import Stopwatch
 
 LAUNCH, LOADING = 2e-5, 0.8  # seconds: what it costs the host to queue a stretch, and the first one
 LOOKS = 252  # steps between two looks

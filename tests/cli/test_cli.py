@@ -413,6 +413,32 @@ def test_new_writes_a_scenario_that_runs(cli: Call, solver: str) -> None:
     assert cli("new", solver, "-o", "no/such/place.toml").returncode == 2
 
 
+def test_new_names_a_schema_that_lies_beside_it(cli: Call, tmp_path: Path) -> None:
+    assert cli("new", "linear", "-o", "cases/rod.toml").returncode == 2, "there is no such folder"
+    Path("cases").mkdir()
+    assert cli("new", "linear", "-o", "cases/rod.toml").returncode == 0
+    first, *_ = Path("cases/rod.toml").read_text(encoding="utf-8").splitlines()
+    beside = Path("cases") / first.removeprefix("#:schema ")
+    schema = json.loads(beside.read_text(encoding="utf-8"))
+    assert schema == json.loads(cli("schema", "linear").stdout)
+    assert not list(faults(tomllib.loads(Path("cases/rod.toml").read_text(encoding="utf-8")), schema, schema))
+    beside.write_text(json.dumps({"title": schema["title"], "of": "another version"}), encoding="utf-8")
+    assert cli("new", "linear", "-o", "cases/other.toml").returncode == 0
+    assert json.loads(beside.read_text(encoding="utf-8")) == schema
+    for mine in ("[1, 2]", "no JSON", '{"title": "My data"}'):
+        beside.write_text(mine, encoding="utf-8")
+        told = cli("new", "linear", "-o", f"cases/{len(mine)}.toml")
+        assert told.returncode == 0
+        assert "is another file, and stays" in told.stderr
+        assert beside.read_text(encoding="utf-8") == mine
+
+
+def test_new_without_a_schema(cli: Call) -> None:
+    assert cli("new", "gbm", "--no-schema").returncode == 0
+    assert not Path("gbm.schema.json").exists()
+    assert "#:schema" not in Path("gbm.toml").read_text(encoding="utf-8")
+
+
 def test_info_on_stopped_and_finished_runs(cli: Call, heat_run: list[str]) -> None:
     assert cli(*heat_run, "--max-minutes", "0").returncode == 75
     stopped = only_object(cli("info", "runs/plate", "--json").stdout)

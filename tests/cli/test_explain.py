@@ -12,9 +12,9 @@ from conftest import ROOT
 from running import call
 
 from simsuite.errors import UsageError
-from simsuite.scenario import SOLVERS
-from simsuite.scenario.explain import Explained, explained
-from simsuite.scenario.reference import reference
+from simsuite.plugins import BUILT_IN
+from simsuite.scenario.keys.explain import Explained, explained
+from simsuite.scenario.keys.reference import reference
 
 FILES = [*(ROOT / "simsuite" / "templates").glob("*.toml"), *(ROOT / "simsuite" / "verify").rglob("*.toml")]
 
@@ -38,7 +38,7 @@ def values(table: Any) -> Iterator[Any]:
         yield from values(inner)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", BUILT_IN)
 def test_every_key_has_a_meaning_a_value_and_a_true_example(solver: str) -> None:
     rows, texts = reference(solver), {path.name: path.read_text("utf-8") for path in FILES}
     found = inside(solver)

@@ -26,7 +26,9 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     return tmp_path / "run"
 
 
-@pytest.mark.parametrize("command", [("info",), ("info", "-v"), ("info", "--json"), ("info", "--csv"), ("plot",)])
+@pytest.mark.parametrize(
+    "command", [("info",), ("info", "-v"), ("info", "--json"), ("info", "--csv"), ("plot",), ("report",)]
+)
 @pytest.mark.parametrize("summary", [True, False], ids=["finished", "unfinished"])
 def test_looking_at_a_run_prints_no_escapes(
     run: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], summary: bool

@@ -220,7 +220,7 @@ def test_times_of_a_run_have_their_unit_when_it_is_over(say: Say) -> None:
     assert found["status"] == "complete"
     assert found["checkpoint"] is found["checkpoint_step"] is None, "there is one, from before, which nobody needs"
     assert Path("runs/long/checkpoint.h5").exists()
-    assert "checkpoint" not in say("info", "runs/long").stdout
+    assert "\n  checkpoint" not in say("info", "runs/long").stdout
     bad = "source=[{power = 'where(t > 0.002, sqrt(-1 - T*T), 0)'}]"
     assert say(*run, "--fresh", "--set", bad).returncode == 3
     shown = say("info", "runs/long").stdout

@@ -161,7 +161,7 @@ def test_a_simulation_is_stepped_by_hand(plate: Path, backend: Backend) -> None:
     run = simsuite.run(plate, size, device=backend.name)
     with run.dataset as data:
         np.testing.assert_array_equal(sim.snapshot().arrays["temperature"], data.temperature.values[-1])
-    assert sim.results() == run.results
+    assert sim.results() == {key: value for key, value in run.results.items() if key != "extremes"}
     for n, why in ((1, "the run ends with step"), (-1, "the number of steps must be 0 or more$")):
         with pytest.raises(ValueError, match=f"cannot take {n} steps: {why}"):
             sim.advance(n)

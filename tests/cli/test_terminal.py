@@ -21,8 +21,6 @@ from typer.testing import CliRunner
 
 import simsuite
 from simsuite.cli import app
-from simsuite.cli.numbers import tree
-from simsuite.cli.summary import MOST_LINES, _why_unknown, short_stepper, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
 from simsuite.pictures.heat import _subtitle as heat_subtitle
@@ -30,6 +28,8 @@ from simsuite.pictures.recording import Recording
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.summaries.lines import MOST_LINES, _why_unknown, short_stepper, summary_lines
+from simsuite.summaries.numbers import tree
 from simsuite.words import counted, duration, measured, steps_in_words
 
 ROOT = Path(__file__).parents[2]

@@ -94,7 +94,9 @@ def test_what_is_no_run_is_told(run_of: Runs, tmp_path: Path, capsys: Captured) 
     (directory / "results.h5").unlink()
     (directory / "progress.json").write_text("{}")
     assert "has no results yet" in call(capsys, "export", directory, "--to", "csv").stderr
-    assert call(capsys, "export", directory, "--to", "xlsx").returncode == 2
+    wrong = call(capsys, "export", directory, "--to", "xlsx")
+    assert wrong.returncode == 2
+    assert "Invalid value for '--to': 'xlsx' is not one of 'csv'" in wrong.stderr
     with pytest.raises(simsuite.UsageError, match="cannot export to 'xlsx': the formats are csv, netcdf"):
         simsuite.Run(directory, {}).export("xlsx")
 

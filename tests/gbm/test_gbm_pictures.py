@@ -12,7 +12,7 @@ from gbm_problems import ASSET, CALL, tables
 from scipy.integrate import quad
 from test_resume import write
 
-from simsuite import api
+import simsuite
 from simsuite.io.reading import open_results
 from simsuite.pictures.gbm import _subtitle, gbm_figure
 from simsuite.pictures.gbm_options import option_rows
@@ -32,7 +32,7 @@ MANY = {"count": 1 << 16}
 def drawn(directory: Path, **changes: Any) -> tuple[list[tuple[str, ...]], str, list[str], dict[str, Any]]:
     """Of a run's picture: rows of the options, subtitle, all texts beside the axes; and the run's results."""
     scenario = write(directory / "s.toml", tables(**changes), {"run.device": "cpu"})
-    done = api.run(scenario, directory=directory / "run")
+    done = simsuite.run(scenario, directory=directory / "run")
     with open_results(directory / "run" / "results.h5") as file:
         run = Recording(directory / "run", file)
         axes = gbm_figure(run).figure.axes

@@ -16,9 +16,9 @@ from test_resume import write
 
 import simsuite
 from simsuite.backends import open_backend
-from simsuite.cli.gbm import gbm_sections
 from simsuite.errors import NumericalFailure
 from simsuite.solvers.gbm.results.text_lines import option_lines, with_error
+from simsuite.summaries.gbm import gbm_sections
 
 TWO = [ASSET | {"name": "calm"}, ASSET | {"name": "wild", "spot": 50.0, "volatility": 0.5}]
 

@@ -115,7 +115,7 @@ def test_the_kernel_for_large_grids_equals_the_one_for_small(
 
 
 def sections(problem: HeatProblem) -> dict[str, Any]:
-    return problem.scenario.model_dump(mode="json", exclude_none=True)
+    return problem.scenario.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 @pytest.mark.parametrize("edges", ["held", "insulated", "mixed", "periodic"])

@@ -479,7 +479,7 @@ def test_in_the_result_file_and_the_summary(tmp_path: Path) -> None:
 
 
 def test_long_lists_are_cut() -> None:
-    from simsuite.cli.numbers import tree
+    from simsuite.summaries.numbers import tree
 
     few, many = tree({"few": [1.0] * 12, "many": [float(k) for k in range(64)]}, "  ")
     assert few.count("1") == 12

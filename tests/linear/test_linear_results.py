@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import running
 
-from simsuite.cli.numbers import number, tree
+from simsuite.summaries.numbers import number, tree
 
 NOISY = """
 solver = "linear"

@@ -73,25 +73,24 @@ def commands(processes: int, lines: Sequence[Sequence[str]], directory: Path) ->
     return codes, done
 
 
-def contents(run: Path, continued: bool = False) -> dict[str, object]:
-    """The bytes of the files of a run, but for the number that tells runs apart and what is computed from it.
+_OF_ONE_RUN = ("run_id", "date_created", "date_modified", "history")  # what tells runs apart
+_COMPUTED = ("digest",)  # from all else, what tells runs apart included
 
-    continued: whether the run was continued, so that rows may lie elsewhere in the file of results; these are then the
-    bytes of each variable."""
-    results, found = run / "results.h5", dict[str, object]()
-    with h5py.File(results) as file:
-        own = str(file.attrs["run_id"])
-        if continued:
-            found |= {f"of all {key}": str(value) for key, value in file.attrs.items() if key != "run_id"}
-            for name in file:
-                _add(found, f"results.h5/{name}", file[name])
-    if not continued:
-        found["results.h5"] = results.read_bytes().replace(own.encode(), b"")
+
+def contents(run: Path) -> dict[str, object]:
+    """The bits of all variables in the files of a run, and what is said of it all, but for what tells runs apart."""
+    found = dict[str, object]()
+    with h5py.File(run / "results.h5") as file:
+        found |= {f"of all {key}": str(value) for key, value in file.attrs.items() if key not in _OF_ONE_RUN}
+        for name in file:
+            _add(found, f"results.h5/{name}", file[name])
     if (run / "checkpoint.h5").exists():
         with h5py.File(run / "checkpoint.h5") as file:
             about = json.loads(bytes(np.asarray(file["meta"])).rstrip(b"\0"))
             about.get("results", {}).pop("mark", None)
-            found |= {f"about {key}": value for key, value in about.items() if key != "digest"}
+            said = about.pop("meta")
+            found |= {f"about {key}": value for key, value in about.items() if key not in _COMPUTED}
+            found |= {f"said of {key}": value for key, value in said.items() if key not in _OF_ONE_RUN}
             names = [name for name in file if name not in ("meta", "results")]
             for name in names:
                 _add(found, name, file[name])
@@ -107,7 +106,7 @@ def _add(found: dict[str, object], name: str, item: h5py.Dataset | h5py.Group) -
         found[name] = item.dtype.str, item.shape, values.tolist() if values.dtype == object else values.tobytes()
 
 
-def require_same(run: Path, other: Path, continued: bool = False) -> None:
-    ours, others = contents(run, continued), contents(other, continued)
+def require_same(run: Path, other: Path) -> None:
+    ours, others = contents(run), contents(other)
     differing = [key for key in ours.keys() | others.keys() if ours.get(key) != others.get(key)]
     assert differing == []

@@ -1,4 +1,4 @@
-"""Results and checkpoints of runs that several processes share: those of one process, byte for byte."""
+"""Results and checkpoints of runs that several processes share: those of one process, bit for bit."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_stopped_run_goes_on_with_another_number_of_processes(
     assert done.code == 0, done
     summary = json.loads(done.out)
     assert (summary["processes"], summary["resumed"]) == (4, True)
-    require_same(shared / "run", alone / "run", continued=True)
+    require_same(shared / "run", alone / "run")
 
 
 def test_killed_processes_leave_a_run_that_goes_on(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_killed_processes_leave_a_run_that_goes_on(tmp_path: Path) -> None:
         finished(process)
     done = simsuite(3, run, shared)
     assert done.code == 0, done
-    require_same(shared / "run", alone / "run", continued=True)
+    require_same(shared / "run", alone / "run")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pytest
 from conftest import ROOT
 from running import call
 
-from simsuite.scenario import SOLVERS, json_schema
-from simsuite.scenario.reference import reference
+from simsuite.plugins import BUILT_IN
+from simsuite.scenario import json_schema
+from simsuite.scenario.keys.reference import reference
 
 PAGE = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8")
 
@@ -27,7 +28,7 @@ def keys(solver: str) -> list[tuple[str, str, dict[str, Any]]]:
     return [(name, key, node) for name, table in tables(solver) for key, node in table.get("properties", {}).items()]
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", BUILT_IN)
 def test_every_key_has_a_description(solver: str) -> None:
     """In words: a unit alone is none."""
     found = keys(solver)
@@ -41,7 +42,7 @@ def section(solver: str) -> str:
     return found
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", BUILT_IN)
 def test_the_page_has_every_key_as_often_as_there_are_tables_with_it(solver: str) -> None:
     """With what it means; what tells tables of a kind apart stands above the table, and not in a row of it."""
     rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", section(solver), re.MULTILINE)
@@ -58,7 +59,7 @@ def test_the_page_says_what_keys_can_be_and_what_they_are_by_default() -> None:
         "| `nx` | integer ≥ 1 and ≤ 262144 | needed | ",
         "| `lx` | number > 0 | `1.0` | ",
         '| `hold` | `"zero"` or `"first"` | `"zero"` | ',
-        "| `greeks` | `true` or `false` | `true` | ",
+        '| `greeks` | `true` or `false` or `"auto"` or `"bumped"` | `true` | ',
         "| `directory` | text |  | ",
         '| `dt` | `"auto"` or number > 0 | `"auto"` | ',
         "| `region` | list of tables |  | ",
@@ -70,7 +71,7 @@ def test_the_page_says_what_keys_can_be_and_what_they_are_by_default() -> None:
         assert f"\n{row}" in PAGE
     assert "\n### `[boundary.left]`, `[boundary.right]`, `[boundary.bottom]`, `[boundary.top]`\n" in PAGE
     assert "\n### `[[asset.dividends]]`\n" in PAGE
-    headings = [re.findall(r"^### .*", section(solver), re.MULTILINE) for solver in SOLVERS]
+    headings = [re.findall(r"^### .*", section(solver), re.MULTILINE) for solver in BUILT_IN]
     assert all(len(found) == len(set(found)) for found in headings)
 
 

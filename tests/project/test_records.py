@@ -117,7 +117,7 @@ def test_a_stepper_is_added_by_its_file_and_a_line(toy_stepper: str, tmp_path: P
     (tmp_path / "plate.toml").write_text(tomli_w.dumps(PLATE), encoding="utf-8")
     code = """
 import simsuite
-from simsuite.cli.summary import short_stepper
+from simsuite.summaries.lines import short_stepper
 from simsuite.scenario.heat import Time
 runs = {name: simsuite.run("plate.toml", set={"time.stepper": name}, directory=name) for name in ("explicit", "toy")}
 results = [run.results for run in runs.values()]

@@ -79,6 +79,11 @@ WARM = HEAT | {  # everything at once
     "region": [{"shape": "circle", "center": [0.4, 0.3], "radius": 0.1, "temperature": 21.0}],
     "source": [{"power": "4*sin(9*t)*x"}, {"power": "0.1*(25 - T)"}],
 }
+LEVELS = [  # some are reached often, one ends the run
+    {"name": "P at 20", "of": "P", "reaches": 20.0},
+    {"of": "max", "reaches": 24.0, "direction": "up"},
+    {"of": "mean", "reaches": 20.9, "direction": "down"},
+]
 SCENARIOS = {
     "heat": HEAT,
     "heat float32c": HEAT | {"run": {"precision": "float32c"}},
@@ -87,8 +92,11 @@ SCENARIOS = {
     "heat exact": HEAT
     | {"boundary": {"left": {"kind": "convection", "h": 3.0, "ambient": 5.0}}}
     | {"time": {"end": 0.6, "stepper": "exact", "dt": 0.002}},
+    "heat with events": HEAT | {"event": LEVELS, "time": {"end": 0.6}, "output": {"frames": 6, "checkpoint_every": 3}},
     "gbm": GBM,
     "linear": LINEAR,
+    "linear with events": LINEAR
+    | {"event": [{"of": 0, "reaches": 0.1}, {"of": "y1", "sample": 2, "reaches": 0.0, "direction": "up"}]},
 }
 SMALL: dict[str, dict[str, Any]] = {  # for the simulator, in which a thread on the GPU is one of Python
     "heat": {
@@ -112,7 +120,10 @@ SMALL: dict[str, dict[str, Any]] = {  # for the simulator, in which a thread on 
         for stepper in ("rkl2", "adi", "exact")
     },
     "gbm": {"paths.count": 10, "time.steps": 60, "output.store_paths": 4, "output.checkpoint_every": 1},
-    "linear": {"time.steps": 24, "output.frames": 4, "output.checkpoint_every": 1},
+    **{
+        name: {"time.steps": 24, "output.frames": 4, "output.checkpoint_every": 1}
+        for name in ("linear", "linear with events")
+    },
 }
 SHORT = {"run.device": "cpu", "output.checkpoint_every": 0, "time.end": 0.3}
 OFTEN = "output.checkpoint_every=1"  # makes a run slow

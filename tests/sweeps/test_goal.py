@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from scipy.stats import norm
 
 import simsuite
 from simsuite.errors import NumericalFailure, ScenarioError, SimsuiteError, UsageError
+from simsuite.sweeps.goal import Goal, Search, Trial
+from simsuite.sweeps.sweep import Sweep
 from simsuite.sweeps.table import result_named, standard_error_of
 
 HOT, AIR, K, WIDTH = 400.0, 300.0, 45.0, 0.12
@@ -278,6 +281,37 @@ def test_a_result_that_is_not_known(rod: Path) -> None:
     Path("one.toml").write_text(text, encoding="utf-8")
     with pytest.raises(SimsuiteError, match=r"asset.0.volatility=0.1 is not known \(null\)"):
         simsuite.sweep("one.toml", {"asset.0.volatility": [0.1, 0.2]}, goal="options.call.standard_error", target=3.0)
+
+
+def test_the_list_of_runs_tells_whether_a_search_is_over(rod: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All of its runs have ended whenever it is stopped between two."""
+
+    def listed() -> dict[str, Any]:
+        found = json.loads(call(capsys, "list", "runs/rod_goal", "--json").stdout)["runs"]
+        return dict(next(each for each in found if each["directory"] == "runs/rod_goal"))
+
+    whole = Sweep(rod, Search.plan_of("constants.h", [5.0, 500.0]), Path("runs/rod_goal"))
+    with pytest.raises(KeyboardInterrupt):
+        Search(whole, Goal("results.probes.middle", 380.0), [5.0, 500.0], _interrupted_at(3)).run()
+    assert listed()["status"] == "stopped"
+    assert listed()["brief"] == "search for probes.middle = 380, 3 runs"
+    assert call(capsys, *SEARCH, "--vary", CONSTANT).returncode == 0
+    assert listed()["status"] == "complete"
+    assert call(capsys, "sweep", "rod.toml", "--vary", CONSTANT, "--goal", "mean", "--target", "500").returncode == 2
+    assert listed()["status"] == "failed"
+    assert call(capsys, *SEARCH, "--vary", CONSTANT).returncode == 0
+    assert listed()["status"] == "complete"
+
+
+def _interrupted_at(count: int) -> Callable[[Trial], None]:
+    seen: list[Trial] = []
+
+    def told(trial: Trial) -> None:
+        seen.append(trial)
+        if len(seen) == count:
+            raise KeyboardInterrupt
+
+    return told
 
 
 def test_names_of_results() -> None:

@@ -98,7 +98,8 @@ def test_one_that_fails_does_not_stop_those_beside_it(market: Path, capsys: pyte
     found = records(market.parent / "swept")
     assert [found[i]["status"] for i in range(3)] == ["complete", "failed", "complete"]
     assert "strike" in found[1]["error"]
-    assert (market.parent / "swept" / "members" / "0000" / "results.h5").exists()
+    assert found[0]["run"] == found[2]["run"] == "0000-0002"
+    assert (market.parent / "swept" / "members" / "0000-0002" / "results.h5").exists()
 
 
 def test_a_changed_book_makes_another_sweep(market: Path, capsys: pytest.CaptureFixture[str]) -> None:

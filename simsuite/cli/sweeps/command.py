@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from simsuite.cli.console import print_json, say
+from simsuite.cli.console import one_of, print_json, say
 from simsuite.cli.run import Device, Json, Quiet, Set, load_scenario
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.stopping import Stopping
 from simsuite.words import counted
+
+
+class Frames(Enum):
+    LAST = "last"
+    ALL = "all"
+
 
 _MOST = 10_000  # members, unless --max-runs says otherwise
 
@@ -80,6 +88,19 @@ def sweep(
             "sweep without this option then puts all results together.",
         ),
     ] = None,
+    frames: Annotated[
+        Frames | None,
+        typer.Option(
+            "--frames",
+            parser=one_of(Frames),
+            metavar="last|all",
+            help="Store the last frames of all members in sweep.h5 as well, or all frames.",
+        ),
+    ] = None,
+    apart: Annotated[
+        bool,
+        typer.Option("--apart", help="Give each member a run of its own, although some could share one."),
+    ] = False,
     slurm: Annotated[
         Path | None,
         typer.Option(
@@ -100,7 +121,7 @@ def sweep(
     from simsuite.cli.sweeps import job
     from simsuite.cli.sweeps.progress import begins, searches, tells
     from simsuite.cli.sweeps.tables import print_csv, print_table, summary
-    from simsuite.cli.table import units
+    from simsuite.summaries.units import units
     from simsuite.sweeps.plan import make_plan, members_of, parse_axis
     from simsuite.sweeps.sweep import Sweep
 
@@ -124,9 +145,11 @@ def sweep(
     part = None if members is None else members_of(members)
     with Stopping(last=True) as stopping:
         whole = Sweep(scenario, plan, directory, overrides, workers, retry, fresh, stopped=stopping, units=units)
-        whole.part = part
+        whole.part, whole.apart = part, apart
+        whole.frames = None if frames is None else frames.value
         if slurm is not None:
             asked = job.Asked(scenario, vary or [], paired, random, latin, seed, set or [], device, workers, most)
+            asked = replace(asked, frames=whole.frames, apart=apart)
             job.write(slurm, asked, whole, per_task or 1)
             return
         if not quiet:
@@ -138,6 +161,9 @@ def sweep(
         if not quiet:
             whole.told = tells(whole)
         complete = whole.run()
+        if whole.left_out and not quiet:
+            names = " and ".join(f"`{name}`" for name in whole.left_out)
+            say(f"warning: frames of {names} have other shapes in other members, so that sweep.h5 is without them")
         failed = [each for each in whole.ended.values() if each.status == "failed"]
         if as_json:
             print_json(summary(whole, complete, failed))

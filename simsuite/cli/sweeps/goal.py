@@ -45,7 +45,7 @@ def _tells(search: Search) -> Callable[[Trial], None]:
     """Says a run in a line, whether it was done before or now."""
 
     def tell(trial: Trial) -> None:
-        from simsuite.cli.numbers import number
+        from simsuite.summaries.numbers import number
 
         key = search.sweep.plan.keys[0]
         say(f"{len(search.trials):>2}  {key}={number(trial.value)}  {search.name} {number(trial.result)}")
@@ -99,7 +99,7 @@ def _summary(found: Solution, search: Search) -> Mapping[str, Any]:
 
 def _print(found: Solution, search: Search) -> None:
     """The table of the runs and the answer."""
-    from simsuite.cli.numbers import number
+    from simsuite.summaries.numbers import number
 
     with_errors = any(trial.standard_error is not None for trial in found.runs)
     rows = [["run", found.key, found.name, "less the target", *(["standard error"] if with_errors else [])]]

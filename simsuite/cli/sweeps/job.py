@@ -32,6 +32,8 @@ class Asked:
     device: str | None
     workers: int | None
     most: int
+    frames: str | None = None
+    apart: bool = False
 
     def words(self, directory: Path) -> Iterator[str]:
         """The same command, in words, for the sweep in `directory`."""
@@ -39,8 +41,9 @@ class Asked:
         for option, values in (("--vary", self.vary), ("--set", self.set)):
             for value in values:
                 yield from (option, value)
-        yield from (option for option, given in (("--zip", self.paired), ("--latin", self.latin)) if given)
-        numbers = {"--random": self.random, "--device": self.device, "--workers": self.workers}
+        given = {"--zip": self.paired, "--latin": self.latin, "--apart": self.apart}
+        yield from (option for option, wanted in given.items() if wanted)
+        numbers = {"--random": self.random, "--device": self.device, "--workers": self.workers, "--frames": self.frames}
         for name, number in {**numbers, "--seed": self.seed, "--max-runs": self.most}.items():
             if number is not None:
                 yield from (name, str(number))

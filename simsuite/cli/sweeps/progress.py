@@ -58,7 +58,7 @@ def tells(whole: Sweep) -> Callable[[Ended, int], None]:
     total = len(whole.plan.members) if whole.part is None else whole.part[1] - whole.part[0] + 1
 
     def tell(ended: Ended, count: int) -> None:
-        from simsuite.cli.numbers import number
+        from simsuite.summaries.numbers import number
         from simsuite.sweeps.table import main_numbers
 
         if ended.status == "failed":

@@ -44,7 +44,7 @@ def _columns(whole: Sweep) -> list[str]:
 
 def print_table(whole: Sweep, failed: Sequence[Ended]) -> None:
     """The table of members, as much as fits on a screen."""
-    from simsuite.cli.numbers import number
+    from simsuite.summaries.numbers import number
     from simsuite.sweeps.plan import value_in_words
 
     columns = _columns(whole)[:_COLUMNS]

@@ -148,6 +148,8 @@ def _spread(values: np.ndarray) -> bool:
 
 def _written(unit: str) -> str:
     """A unit as files have it, "J m-1", as it stands beside an axis, "J/m"."""
+    if unit == "degC":
+        return "°C"
     above: list[str] = []
     below: list[str] = []
     for part in unit.split():

@@ -46,13 +46,18 @@ class Contract(Section):
             **dict.fromkeys(("autocall", "phoenix", "athena", "snowball"), 'write "autocallable"'),
             "cliquet": 'write "expression", with value in at(A, t)',
         },
+        "greeks": dict.fromkeys(("bump", "bumps", "bumping", "differences"), 'write "bumped"'),
         "average": {"mean": 'write "arithmetic"', "geomean": 'write "geometric"'},
         "strike_type": dict.fromkeys(("float", "floated"), 'write "floating"'),
         "monitoring": dict.fromkeys(("daily", "weekly", "monthly"), 'write "discrete", with dates = their number'),
     }
 
     name: Name | None = Field(None, description='name in results (default: "option1", .. in order)')
-    greeks: bool = Field(True, description="estimate delta, gamma, vega, rho and theta too")
+    greeks: bool | Literal["auto", "bumped"] = Field(
+        True,
+        description="estimate delta, gamma, vega, rho and theta too: true on the paths of the price, where there is a "
+        'way; "auto" the others by bumping, with the same random numbers; "bumped" all by bumping',
+    )
     control_variate: bool = Field(
         True, description="lower the standard error by something similar whose mean is known, where there is one"
     )

@@ -33,6 +33,11 @@ class GbmRun(AnyRun):
 
 
 class GbmScenario(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        "event": "every path has times of its own: an [[option]] of style barrier, or an expression in min and max, "
+        "says what is paid where a price reaches a level"
+    }
+
     solver: Literal["gbm"] = Field(description="the equation: dS/S = (r - q) dt + σ dW for every asset")
     title: Title = Field("", description="what is simulated, in words")
     constants: Constants
@@ -50,7 +55,7 @@ class GbmScenario(Section):
     output: GbmOutput = Field(default_factory=GbmOutput, description="what is stored, where and when")
 
     attach: ClassVar = staticmethod(with_book)
-    joined_by: ClassVar[str] = "option"
+    joined_by: ClassVar[tuple[str, ...]] = ("option",)
     sound_parts: ClassVar = staticmethod(sound_parts)
 
     @property
@@ -61,10 +66,17 @@ class GbmScenario(Section):
     @property
     def can_join(self) -> bool:
         """Whether its options may be priced in one run with those of scenarios that differ in options alone: whether
-        the results of each do not depend on which others are there. A target sets the number of paths, and a portfolio
-        holds all options."""
-        one_by_one = self.paths.target_standard_error or self.output.risk or self.output.exposure
+        the results of each do not depend on which others are there. A target sets the number of paths, a portfolio
+        holds all options, and bumps are shared."""
+        held = any(option.holding for option in self.option)
+        bumped = any(isinstance(option.greeks, str) for option in self.option)
+        one_by_one = self.paths.target_standard_error or self.output.risk or self.output.exposure or held or bumped
         return bool(self.option) and not one_by_one
+
+    @property
+    def joined_size(self) -> int:
+        """How much it adds to a run of several."""
+        return len(self.option)
 
     @staticmethod
     def join(models: Sequence[GbmScenario]) -> GbmScenario | None:
@@ -166,6 +178,9 @@ class GbmScenario(Section):
         found = []
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "paths have frames only", "use frames", on_key=True))
+        if self.output.looks is not None:
+            message = "there are no events of random paths to look for"
+            found.append(Mistake(("output", "looks"), message, "leave it out", on_key=True))
         end, steps = self.time.end, self.time.steps
         found += frame_mistakes(self.output, steps, end / steps, end, "year")
         if self.output.store_paths is not None and self.output.store_paths > self.paths.count:

@@ -22,6 +22,7 @@ from simsuite.scenario.heat.sound_parts import sound_parts
 from simsuite.scenario.heat.source import AnySource, source_mistakes
 from simsuite.scenario.heat.surface import Surface
 from simsuite.scenario.heat.time import Time
+from simsuite.scenario.reaching import LOOKS_HEAT, HeatReaching, of_mistakes, reaching_mistakes
 from simsuite.scenario.spans import Table
 from simsuite.scenario.types import FileRef, Name, NumberOrExpression, Title, mistake
 from simsuite.scenario.units import DIFFERENCE, LENGTH, TEMPERATURE, Unit
@@ -125,6 +126,9 @@ class HeatScenario(Section):
     source: list[AnySource] = Field(default_factory=list, description="heat that arises in the domain; all add up")
     surface: Surface | None = Field(None, description="heat that goes through the faces of a thin plate")
     probe: list[Probe] = Field(default_factory=list, description="points whose temperature is recorded")
+    reaching: list[HeatReaching] = Field(
+        default_factory=list, alias="event", description="temperatures to be reached, whose times are looked for"
+    )
     time: Time = Field(description="end (s) at least, or steady = true; and by what method")
     reference: Reference | None = Field(None, description="what the result is compared with")
     output: Output = Field(Output(), description="what is stored, where and when")
@@ -149,6 +153,8 @@ class HeatScenario(Section):
             found.append(Mistake(("material",), self.material.incomplete, HOW, on_key=True))
         if self.run.compensated:
             found += self._compensated_mistakes()
+        found += reaching_mistakes(self.reaching, self.output)
+        found += of_mistakes(self.reaching, [probe.name for probe in self.probe])
         if found:
             raise FieldMistake(*found)
         return self
@@ -190,6 +196,11 @@ class HeatScenario(Section):
     def random(self) -> bool:
         """Whether results depend on run.seed."""
         return False
+
+    @property
+    def looks(self) -> int | None:
+        """How often it is looked whether events have come; None where there are none."""
+        return (self.output.looks or LOOKS_HEAT) if self.reaching else None
 
     @property
     def manufactured(self) -> bool:
@@ -296,7 +307,8 @@ class HeatScenario(Section):
     def _steady_mistakes(self) -> list[Mistake]:
         """Mistakes that keep a steady state from existing or from being the only one."""
         named: list[tuple[tuple[str | int, ...], object]] = []
-        timed: list[Mistake] = []
+        message, help = "a steady state has no course, in which something could come", "leave it out"
+        timed = [Mistake(("event", i, "of"), message, help, on_key=True) for i in range(len(self.reaching))]
         conditions = [item for edge in EDGES for item in self.boundary.conditions(edge)]
         for path, condition in conditions:
             named += [((*path, key), getattr(condition, key)) for key in type(condition).model_fields]

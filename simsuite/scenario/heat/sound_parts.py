@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from simsuite.scenario.spans import KeyPath
 
-_REPLACED = ("run", "time", "output", "probe", "title")
+_REPLACED = ("run", "time", "output", "probe", "event", "title")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,12 @@ def sound_parts(data: Mapping[str, object], mistakes: Iterable[KeyPath]) -> Soun
     faulty = frozenset(path[0] for path in places if path)
     if () in places or not faulty <= set(_REPLACED):
         return None
+    if "probe" in faulty:  # events are about probes
+        faulty |= {"event"}
     found: dict[str, object] = {key: value for key, value in data.items() if key not in faulty}
+    output = found.get("output")
+    if "event" in faulty and isinstance(output, Mapping):  # looks are at events
+        found["output"] = {key: value for key, value in output.items() if key != "looks"}
     if "time" in faulty:
         time = data.get("time")
         steady = time.get("steady", False) if isinstance(time, Mapping) else None

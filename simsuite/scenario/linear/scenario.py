@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -24,6 +24,7 @@ from simsuite.scenario.complex_numbers import RealOrComplex
 from simsuite.scenario.constants import Constants
 from simsuite.scenario.linear.analysis import AnalysisKeys, NamesOf
 from simsuite.scenario.linear.generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
+from simsuite.scenario.reaching import LinearReaching, reaching_mistakes
 from simsuite.scenario.types import FileRef, NumberOrExpression, Title, mistake
 from simsuite.scenario.units import SECONDS, Unit
 from simsuite.words import counted
@@ -274,7 +275,57 @@ class LinearScenario(Section):
     analysis: AnalysisKeys | None = Field(
         None, description="what of control theory is computed of the system, besides what every run has"
     )
+    reaching: list[LinearReaching] = Field(
+        default_factory=list, alias="event", description="values to be reached, whose times are looked for"
+    )
     output: Output = Field(Output(), description="what is stored, where and when")
+
+    _members: tuple[LinearScenario, ...] = PrivateAttr(())
+
+    @property
+    def members(self) -> tuple[LinearScenario, ...]:
+        """The scenarios that this one runs together, see `join`; () for one of its own."""
+        return self._members
+
+    @property
+    def can_join(self) -> bool:
+        """Whether its states may be those that they are alone in one run with those of scenarios that differ in numbers
+        only. Noise is drawn by the places of states in a batch, and powers and modes are made for all states of one.
+        Events are looked for in the course of a run, and may end it.
+        """
+        return self.time.method in ("auto", "step") and self.system.noise_matrix is None and not self.reaching
+
+    @property
+    def joined_size(self) -> int:
+        """How much it adds to a run of several."""
+        return 1
+
+    @staticmethod
+    def join(models: Sequence[LinearScenario]) -> LinearScenario | None:
+        """One scenario for all of these; None if they differ in more than the system and its initial states. Which of
+        them can be run together is found out when it is made a problem of."""
+        first = models[0]
+        if not all(model.can_join and model._without_numbers() == first._without_numbers() for model in models):
+            return None
+        joined = first.model_copy()
+        joined._members = tuple(models)
+        return joined
+
+    @staticmethod
+    def divide(results: Mapping[str, Any], models: Sequence[LinearScenario]) -> list[dict[str, Any] | None]:
+        """The results of each of the scenarios; None of those that have to run alone. Any: as `run --json` has them."""
+        divided, extremes = list(results["members"]), results.get("extremes", {})
+        for key, told in extremes.items():
+            place, _, name = key.partition(".")
+            own = divided[int(place)]
+            if own is not None:
+                own.setdefault("extremes", {})[name] = told
+        return divided
+
+    def _without_numbers(self) -> dict[str, object]:
+        ignored = {"constants", "system", "initial", "title"}
+        fields = {name: value for name, value in self if name not in ignored}
+        return fields | {"output": self.output.model_copy(update={"directory": None})}
 
     @model_validator(mode="after")
     def _check(self) -> LinearScenario:
@@ -291,6 +342,7 @@ class LinearScenario(Section):
             message = f"{what} take many steps at once, but {new}"
             found.append(Mistake(("time", "method"), message, 'write method = "step", or "auto"'))
         found += frame_mistakes(self.output, self.time.steps, self.dt, self.time.steps * self.dt, "s")
+        found += reaching_mistakes(self.reaching, self.output)
         if found:
             raise FieldMistake(*found)
         return self

@@ -25,7 +25,14 @@ def with_added_paths(plan: PathPlan, before: PathPlan, end: Snapshot, backend: B
     whole = min(done, before.numbering[1]) if plan.uses_sobol else done // GROUP * GROUP
     arrays = {name: a for name, a in end.arrays.items() if name in start.arrays}
     fits = arrays.keys() == start.arrays.keys() and all(a.shape == start.arrays[n].shape for n, a in arrays.items())
-    if not (fits and whole and plan.keeps_frames and before.keeps_frames and _same_exercise(plan, before)):
+    if not (
+        fits
+        and whole
+        and plan.keeps_frames
+        and before.keeps_frames
+        and _same_exercise(plan, before)
+        and _same_bumps(plan, before)
+    ):
         return start
     if done > whole:
         arrays |= _without(arrays, _last_group(before, end, whole, backend))
@@ -49,6 +56,12 @@ def _same_exercise(plan: PathPlan, before: PathPlan) -> bool:
     the number of paths of the run."""
     american = any(option.exercised_early for option in plan.scenario.option)
     return not american or plan.scenario.paths.regression_paths == before.scenario.paths.regression_paths
+
+
+def _same_bumps(plan: PathPlan, before: PathPlan) -> bool:
+    """Whether Greeks by bumping have the same bumps in both runs, which depend on the number of paths."""
+    each = [[] if p.joint is None else p.joint.sizes for p in (plan, before)]
+    return each[0] == each[1]
 
 
 def _without(arrays: dict[str, np.ndarray], taken: Snapshot) -> dict[str, np.ndarray]:

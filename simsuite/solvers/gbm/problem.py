@@ -19,10 +19,12 @@ from simsuite.solvers.gbm.checks.advice import blamed, remedies, warnings_of
 from simsuite.solvers.gbm.checks.feasibility import require_feasible
 from simsuite.solvers.gbm.checks.rare_prices import missed_means
 from simsuite.solvers.gbm.checks.unsupported import require_supported
+from simsuite.solvers.gbm.joint.joint import Joint
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.shared_state import cut, join
 from simsuite.solvers.gbm.paths.stepper import OPTIONS, PathStepper
+from simsuite.solvers.gbm.read_joint import read_joint
 from simsuite.solvers.gbm.read_parts import joined, joined_payoffs, read_parts
 from simsuite.solvers.gbm.results import results
 from simsuite.solvers.gbm.results.layout import denominated, gbm_layout
@@ -44,7 +46,7 @@ class GbmProblem(PathPlan):
     solver = "gbm"
     decided: ClassVar[Mapping[str, Any]] = {}
     # the noise of a price of 0, and an extreme before the first price, are infinite or huge
-    unbounded: ClassVar[frozenset[str]] = frozenset({"x", "kept"})
+    unbounded: ClassVar[frozenset[str]] = frozenset({"x", "kept", "joint_x", "joint_kept"})
     rate_unit = "path-steps/s"
     adaptive = False
     multilevel: ClassVar[bool] = False
@@ -62,9 +64,17 @@ class GbmProblem(PathPlan):
         paths = joined(read, dynamics.n_steps)
         require_schedules(paths.functionals, dynamics.n_steps)
         frames = frame_steps(model.output, model.time.steps, model.time.end / model.time.steps)
-        batch = batches_of(model, paths_together(model, len(paths.functionals), len(frames))).size
-        payoffs = read[0][2] if read[0][0] is model else joined_payoffs(read, paths, model, batch)
-        problem = cls(model, dynamics, payoffs, frames, batch)
+
+        def stated(joint: Joint | None = None) -> GbmProblem:
+            beside = joint.kept_beside if joint else 0
+            batch = batches_of(model, paths_together(model, len(paths.functionals), len(frames), beside)).size
+            payoffs = read[0][2] if read[0][0] is model else joined_payoffs(read, paths, model, batch)
+            return cls(model, dynamics, payoffs, frames, batch, joint)
+
+        problem = stated()
+        joint = read_joint(problem)
+        if joint is not None:  # what other markets keep of a path decides about batches as well
+            problem = stated(joint)
         if problem.target > 0 and device is not None and decided is None:
             require_feasible(problem, lambda few: cls.from_scenario(few, base), device())
         require_countable(problem)
@@ -80,11 +90,13 @@ class GbmProblem(PathPlan):
         steps = self.work(self.clock.end)
         stepping = self.n_assets * steps / rates[self.scenario.run.precision]
         values = len(self.payoffs.prices) + sum(map(len, self.payoffs.greek_means))
-        return stepping if gpu else stepping + USUAL_VALUE * values * steps / self.n_steps
+        values += len(self.joint.payoffs.values) if self.joint else 0
+        return stepping if gpu else stepping + USUAL_VALUE * values * self.scenario.paths.count
 
     @property
     def method(self) -> Mapping[str, str]:
-        return {"stepper": self.scenario.time.scheme, "precision": self.scenario.run.precision}
+        made = {"bumped_markets": str(self.joint.made)} if self.joint and self.joint.made else {}
+        return {"stepper": self.scenario.time.scheme, "precision": self.scenario.run.precision, **made}
 
     @property
     def warnings(self) -> list[str]:
@@ -167,8 +179,9 @@ class GbmProblem(PathPlan):
         return missed_means(self.scenario, results)
 
     def fault(self, observed: Snapshot) -> str | None:
-        code = int(observed.arrays["fault"][0])
-        if code == NO_FAULT:
-            return None
-        path, asset = divmod(code, self.n_assets)
-        return f"path {path} of {blamed(self.scenario, asset)}"
+        for name, assets in (("fault", self.n_assets), ("joint_fault", self.joint_assets)):
+            code = int(observed.arrays[name][0]) if name in observed.arrays else NO_FAULT
+            if code != NO_FAULT:
+                path, asset = divmod(code, assets)
+                return f"path {path} of {blamed(self.scenario, asset)}"
+        return None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.expressions.tree import Node, Number, names_in, substitute
 from simsuite.scenario.gbm import GbmScenario, Option
+from simsuite.solvers.gbm.greeks.bumping import with_bumps
 from simsuite.solvers.gbm.greeks.greeks import greeks_of
 from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives
 from simsuite.solvers.gbm.market.dynamics import Dynamics
@@ -36,10 +37,11 @@ def _exercise_indicator(option: Option, reader: PayoffReader) -> Node | None:
     return None if exercised is None else greater(exercised(option, reader), 0.0)
 
 
-def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
-    """The payoffs of all options of a scenario, with their Greeks. Raises ScenarioError where their exact prices are
+def read_payoffs(model: GbmScenario, dynamics: Dynamics, references: Sequence[float] = ()) -> Payoffs:
+    """The payoffs of all options of a scenario, with their Greeks. references: the prices of all assets of which
+    performances are multiples, by default the spots. Raises ScenarioError where their exact prices are
     too large for floating point."""
-    reader = PayoffReader(model, dynamics)
+    reader = PayoffReader(model, dynamics, references)
     try:
         trees = tuple(style_of(option).payoff(option, reader) for option in model.option)
         controls = tuple(_control(option, reader) for option in model.option)
@@ -68,7 +70,9 @@ def _greeks(
     option: Option, tree: Node, control: Control | None, pathwise: PathwiseDerivatives, model: GbmScenario
 ) -> OptionGreeks:
     found = greeks_of(option, tree, control, pathwise, model)
-    return without(found, OF_ALL, _EARLY) if style_of(option).pays_early else found
+    if style_of(option).pays_early:
+        found = without(found, OF_ALL, _EARLY)
+    return found if option.greeks is True else with_bumps(found, option, tree, pathwise, model)
 
 
 def _at_spot(tree: Node) -> Node:

@@ -25,18 +25,20 @@ from simsuite.solvers.gbm.statement import Statement
 Rename = Callable[[Node], Node]
 
 
-def read_parts(model: GbmScenario, dynamics: Dynamics) -> Sequence[tuple[GbmScenario, Dynamics, Payoffs]]:
+def read_parts(
+    model: GbmScenario, dynamics: Dynamics, references: Sequence[float] = ()
+) -> Sequence[tuple[GbmScenario, Dynamics, Payoffs]]:
     """What is read of each part, by increasing maturity; a single one, of the scenario itself, where all options end
-    with it. Raises ScenarioError as `read_payoffs` does."""
+    with it. references: see `read_payoffs`. Raises ScenarioError as that does."""
     ends = sorted({model.time.until(option.maturity).steps for option in model.option} or {model.time.steps})
     if ends == [model.time.steps]:
-        return [(model, dynamics, read_payoffs(model, dynamics))]
+        return [(model, dynamics, read_payoffs(model, dynamics, references))]
     found = []
     for end in ends:
         maturity = next(o.maturity for o in model.option if model.time.until(o.maturity).steps == end)
         part = model.until(maturity)
         of_part = Dynamics.of(part)
-        found.append((part, of_part, read_payoffs(part, of_part)))
+        found.append((part, of_part, read_payoffs(part, of_part, references)))
     return found
 
 

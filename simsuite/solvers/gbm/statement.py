@@ -16,6 +16,7 @@ from simsuite.core import Snapshot
 from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.sharing import values_at_once
 from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm.joint.joint import Joint
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.exercise_rights import Holder, holders
 from simsuite.solvers.gbm.payoffs.functionals import codes
@@ -33,13 +34,15 @@ Made = TypeVar("Made")
 @dataclass(frozen=True)
 class Statement(Timeline):
     """A validated scenario, with what is read from it. frame_steps: time steps of the frames, the first 0, the last the
-    end. share: (process, processes), if several processes share the paths of each batch."""
+    end. joint: what is averaged over paths of several markets at once, if there is any. share: (process, processes), if
+    several processes share the paths of each batch."""
 
     scenario: GbmScenario
     dynamics: Dynamics
     payoffs: Payoffs
     frame_steps: tuple[int, ...]
     batch: int
+    joint: Joint | None = None
     share: tuple[int, int] = (0, 1)
 
     summed: ClassVar[int] = 1  # how many steps of random numbers make one step of a path
@@ -47,6 +50,11 @@ class Statement(Timeline):
     @property
     def n_assets(self) -> int:
         return len(self.scenario.asset)
+
+    @property
+    def joint_assets(self) -> int:
+        """The number of assets of all markets of joint payoffs."""
+        return len(self.scenario.asset) * len(self.joint.markets) if self.joint else 0
 
     @property
     def dtype(self) -> np.dtype:
@@ -64,9 +72,11 @@ class Statement(Timeline):
         return NORMALS_PER_BLOCK[self.normal]
 
     def work(self, step: int) -> float:
-        """The path-steps made up to a step of the run, if all steps of a block are made at once."""
+        """The path-steps made up to a step of the run, if all steps of a block are made at once; in all
+        markets."""
         k = step % self.n_steps
-        return super().work(step - k + min(-(-k // self.block) * self.block, self.n_steps))
+        made = super().work(step - k + min(-(-k // self.block) * self.block, self.n_steps))
+        return made * (1 + (self.joint.made if self.joint else 0))
 
     @property
     def seed(self) -> np.uint64:
@@ -145,8 +155,12 @@ class Statement(Timeline):
     @cached_property
     def passing_arrays(self) -> int:
         """The number of float64 arrays that exist while payoffs of some paths are computed: variables and intermediate
-        values."""
-        return 2 * self.n_assets + len(self.payoffs.functionals) + values_at_once(self.payoffs.values)
+        values; of joint payoffs, which come after the others, if these are more."""
+        own = 2 * self.n_assets + len(self.payoffs.functionals) + values_at_once(self.payoffs.values)
+        if self.joint is None:
+            return own
+        joint = self.joint.payoffs
+        return max(own, 2 * self.joint_assets + len(joint.functionals) + values_at_once(joint.values))
 
     @property
     def discount(self) -> float:

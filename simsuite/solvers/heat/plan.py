@@ -120,3 +120,17 @@ class Plan:
             return cls(*names, control, changes, time_error=plan["time_error"])
         except (KeyError, TypeError, ValueError) as error:
             raise SimsuiteError(f"the plan that this run began with is damaged ({error}); ", AFRESH) from None
+
+
+def unlike(plan: Plan, shorter: Plan) -> str | None:
+    """Why a run by this plan does not begin with one by a plan to an earlier end, to the bit; None if it does."""
+    if shorter.control is not None or plan.control is not None:
+        return "its steps are as long as their error allows, which is shared out over the run; a time.dt is not"
+    if shorter.stepper == "steady":
+        return "it is a steady state"
+    if (plan.stepper, plan.stages) != (shorter.stepper, shorter.stages):
+        return f"it is taken by {shorter.stepper}, a run to that end by {plan.stepper}: {plan.reason}"
+    end = shorter.clock.times[-1]
+    if any(0.0 < change <= end * (1 + _SAME) for change in plan.changes):
+        return "data jump or kink during it, and how near to that steps see them depends on the end"
+    return None

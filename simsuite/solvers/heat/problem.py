@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
+from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Snapshot, Stepper
+from simsuite.crossings.looks import Looks
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.heat.source import SURFACE
@@ -32,11 +33,13 @@ from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.compensated import LOW
 from simsuite.solvers.heat.operator.ledger import empty_ledger
 from simsuite.solvers.heat.operator.operator import ledger_entries
-from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.plan import Plan, unlike
 from simsuite.solvers.heat.results.energy import Energy
 from simsuite.solvers.heat.results.extremes import extremes
 from simsuite.solvers.heat.results.layout import heat_layout
 from simsuite.solvers.heat.results.measure import Wanted
+from simsuite.solvers.heat.results.reference_error import reference_error
+from simsuite.solvers.heat.results.watched import looks_of, peaks, readings
 from simsuite.solvers.heat.shared_slabs import SharedSlabs
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, STEADY_FIELDS, SteadyStepper
@@ -67,6 +70,8 @@ class HeatProblem(SharedSlabs):
     plan: Plan
 
     solver = "heat"
+    unbounded: ClassVar[frozenset[str]] = frozenset({"control"})  # in which Inf stands for what is not known
+    of_whole_run: ClassVar[frozenset[str]] = frozenset()
     rate_unit = "cell-steps/s"
 
     @classmethod
@@ -170,7 +175,20 @@ class HeatProblem(SharedSlabs):
         else:
             also = (step_at[t] for t in sample_times(self.scenario.output.samples, clock_times(self.scenario)))
             samples = tuple(sorted({*frames, *also}))
-        return heat_layout(self.scenario, self.energy.names, frames, samples)
+        return heat_layout(self.scenario, self.energy.names, frames, samples, self.looks)
+
+    @cached_property
+    def looks(self) -> Looks | None:
+        return looks_of(self.scenario, self.plan)
+
+    def unlike(self, shorter: HeatProblem) -> str | None:
+        return unlike(self.plan, shorter.plan)
+
+    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+        return readings(self.scenario, self.made, observed.arrays)
+
+    def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
+        return {} if self.scenario.time.steady else peaks(observed.arrays, self.made, self._time(observed.step))
 
     def position(self, step: int) -> tuple[int, float]:
         control = self.plan.control
@@ -226,10 +244,6 @@ class HeatProblem(SharedSlabs):
         if self.plan.control is not None:
             return bytes_of_fields(self.made, CONTROLLED_FIELDS)
         return stepper_record(self.plan.stepper).device_bytes(self.made, self._plain, self.scenario.run)
-
-    @property
-    def unbounded(self) -> frozenset[str]:
-        return frozenset({"control"})  # in this array Inf stands for what is not known
 
     def next_look(self, step: int) -> int | None:
         """The next frame from `step` on, where the run looks whether it has become steady; None where it does not look,
@@ -370,21 +384,7 @@ class HeatProblem(SharedSlabs):
         return [*found, *too_hot(*own), *unstable(*own)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
-        """Norms of the difference to the reference: its mean absolute value (l1), its root mean square (l2), its
-        largest absolute value (linf), and l2 relative to the l2 norm of the reference."""
-        if self.scenario.reference is None:
-            return {}
-        x, y = self.made.centres
-        exact = self.scenario.reference.temperature(x=x, y=y, t=self._time(observed.step))
-        difference = np.abs(observed.arrays["temperature"] - exact)
-        size = float(np.sqrt(np.mean(np.broadcast_to(exact, self.T0.shape) ** 2)))
-        l2 = float(np.sqrt(np.mean(difference**2)))
-        return {
-            "l1": float(np.mean(difference)),
-            "l2": l2,
-            "linf": float(np.max(difference)),
-            "relative_l2": l2 / size if size > 0 else math.nan,
-        }
+        return reference_error(self.scenario, self.made, observed.arrays["temperature"], self._time(observed.step))
 
 
 def _largest_rate(observed: Snapshot) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
-from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
+from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Series, Snapshot, Stepper, Variable
+from simsuite.crossings.looks import Looks
 from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.linear.analysis import AnalysisKeys
+from simsuite.solvers.equal_steps import EqualSteps
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.checks.advice import warnings_of
 from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help, overflow_message
@@ -25,24 +28,26 @@ from simsuite.solvers.linear.control.plant import plant_of
 from simsuite.solvers.linear.control.refusal import analysis_mistakes
 from simsuite.solvers.linear.control.report import ControlReport
 from simsuite.solvers.linear.inputs.clock import UniformClock
-from simsuite.solvers.linear.matrices.embedding import largest, parts, state_variables
+from simsuite.solvers.linear.matrices.embedding import index_variable, largest, parts, state_variables
 from simsuite.solvers.linear.method_choice.method import Plan, columns_of_steps, make_plan
+from simsuite.solvers.linear.method_choice.on_device import lack_of_memory, method_bytes, timed_pace
 from simsuite.solvers.linear.method_choice.refusal import modes_or_not, powers_or_not
-from simsuite.solvers.linear.powers.jumps import Jumps
+from simsuite.solvers.linear.powers.jumps import Jumps, unlike
 from simsuite.solvers.linear.powers.power import ANCHOR, ERROR, PowerStepper
-from simsuite.solvers.linear.powers.power import device_bytes as power_bytes
 from simsuite.solvers.linear.powers.powers import Powers
+from simsuite.solvers.linear.results.frobenius import norm_of
 from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
+from simsuite.solvers.linear.results.not_finite import first_not_finite
 from simsuite.solvers.linear.results.residual import residual
+from simsuite.solvers.linear.results.watched import WatchedEntries, largest_entry
 from simsuite.solvers.linear.shared_columns import SharedColumns
-from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes, pace
+from simsuite.solvers.linear.spectral.cost import gain_by_modes, pace
 from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.spectral.prepare import prepare
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
-from simsuite.solvers.linear.spectral.stepper import device_bytes as spectral_bytes
 from simsuite.solvers.linear.stepping.step import LinearStepper
-from simsuite.solvers.linear.stepping.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
+from simsuite.solvers.matmul.blocks import MOST_ROWS
 from simsuite.solvers.schedule import frame_steps
 
 STATE_LIMIT = 64  # States of up to so many entries are printed among the results.
@@ -52,13 +57,14 @@ _ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}
 
 
 @dataclass(frozen=True)
-class LinearProblem(SharedColumns):
+class LinearProblem(SharedColumns, EqualSteps):
     """The linear system X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
     the steps at which the state is stored, first and last included. kernel: the kernel that the scenario asks for.
     plan: the method that takes the state from frame to frame. tolerance: the largest relative error that powers and
-    modes may have. names: what states, inputs and outputs are called. asked: what of control theory is computed.
+    modes may have. names: what states, inputs and outputs are called. watched: the entries that are to reach levels.
+    asked: what of control theory is computed.
     warnings, remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN or Inf.
     """
 
@@ -70,19 +76,25 @@ class LinearProblem(SharedColumns):
     plan: Plan
     tolerance: float
     names: Parts
+    watched: WatchedEntries | None = None
     asked: AnalysisKeys | None = None
     warnings: Sequence[str] = ()
     remedies: Sequence[str] = ("look at the eigenvalues in `analysis` of a shorter run", "take fewer steps")
 
     solver = "linear"
-    adaptive = False
-    unbounded: ClassVar[frozenset[str]] = frozenset()
+    of_whole_run: ClassVar[frozenset[str]] = frozenset({SPECTRAL_ERROR})
 
     @classmethod
     def from_scenario(
-        cls, model: LinearScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
+        cls,
+        model: LinearScenario,
+        base: Path,
+        device: Device | None = None,
+        decided: Mapping[str, Any] | None = None,
+        foresee: bool = True,
     ) -> LinearProblem:
-        """See `Problem.from_scenario`; what is `decided` is the plan.
+        """See `Problem.from_scenario`; what is `decided` is the plan. foresee: whether a state that will overflow is
+        looked for.
 
         Raises ScenarioError with every mistake in matrices and states, DeviceError if they do not fit into memory, and
         NumericalFailure if the state will overflow, where that can be told before the run.
@@ -93,6 +105,7 @@ class LinearProblem(SharedColumns):
         wrong = list(analysis_mistakes(model, system.stated))
         if wrong:
             raise ScenarioError(wrong)
+        names = parts_of(model, system.stated)
         make = functools.partial(
             cls,
             system,
@@ -101,24 +114,25 @@ class LinearProblem(SharedColumns):
             frames,
             model.run.kernel,
             tolerance=model.tolerance,
-            names=parts_of(model, system.stated),
+            names=names,
+            watched=WatchedEntries.of(model, system, names),
             asked=model.analysis,
         )
         warnings = warnings_of(model.system, system.stated, system.inputs, frames[-1])
         if decided:
             return make(plan=Plan.remembered(decided), warnings=warnings)
-        overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max))
+        overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max)) if foresee else None
         if overflow is not None:
             found = overflow_message(dtype, f"step {overflow.step}", frames[-1])
             raise NumericalFailure(found + overflow_help(overflow.growth))
-        jumps = Jumps.between(_stops(system, frames), *system.start.shape)
-        lacking = functools.partial(_lack_of_memory, device, system, jumps, dtype)
+        jumps = Jumps.between(system.stops(frames), *system.start.shape)
+        lacking = functools.partial(lack_of_memory, device, system, jumps, dtype)
         method = model.time.method
         lack = lacking(method) if method in _ERRORS and system.sparse else None
         if lack is not None:
             help = '\n  = help: write method = "step" in [time]'
             raise DeviceError(f"powers and modes of a sparse matrix are dense: {lack}{help}")
-        timed = functools.partial(_timed, device, jumps, dtype, model.run.kernel)
+        timed = functools.partial(timed_pace, device, jumps, dtype, model.run.kernel)
         plan = make_plan(method, system, jumps, lacking, timed)
         return make(plan=plan, warnings=warnings)
 
@@ -126,22 +140,30 @@ class LinearProblem(SharedColumns):
     def decided(self) -> Mapping[str, Any]:
         return self.plan.to_remember()
 
+    @property
+    def joined_by(self) -> Sequence[str]:
+        """See `Joining`. A large system is joined with others by its initial states alone, and only kernels are taken
+        whose bits do not depend on what else is in the batch.
+        """
+        if not self._by_steps or self.system.noise is not None or self.kernel == "cublas":
+            return ()
+        small = self.system.A.shape[0] <= MOST_ROWS and self.system.series is None and self.kernel != "nvrtc"
+        return ("constants", "system", "initial") if small else ("initial",)
+
+    def by_steps_from(self, start: np.ndarray) -> LinearProblem:
+        """The same problem from another initial state, taking steps; what is known of the system is shared."""
+        system, plan = dataclasses.replace(self.system, start=start), Plan("step", self.plan.reason, asked=True)
+        other = dataclasses.replace(self, system=system, plan=plan)
+        vars(other).update(analysis=self.analysis, _control=self._control)  # where cached properties are kept
+        return other
+
     @cached_property
     def _jumps(self) -> Jumps:
-        return Jumps.between(_stops(self.system, self.frames), *self.system.start.shape)
+        return Jumps.between(self.system.stops(self.frames), *self.system.start.shape)
 
     @cached_property
     def clock(self) -> Clock:
         return UniformClock.of(self.dt, self.frames)
-
-    def lengths(self, step: int) -> tuple[float, float]:
-        return self.dt, self.dt
-
-    def next_look(self, step: int) -> int | None:
-        return None
-
-    def settle(self, stepper: Stepper) -> int:
-        return self.clock.end
 
     @property
     def method(self) -> Mapping[str, str]:
@@ -190,17 +212,24 @@ class LinearProblem(SharedColumns):
         what = "state" if self.system.C is None else f"output C X{direct} of the state"
         time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
         return Layout(
-            sizes={"component": components, "sample": samples, **self.analysis.sizes, **self._control_sizes},
+            sizes={
+                "component": components,
+                "sample": samples,
+                **self.analysis.sizes,
+                **self._control_sizes,
+                **({} if self.looks is None else self.looks.sizes),
+            },
             series=(Series("time", time, self.frames),),
             variables=(
-                _index("component", components, "component of the state, from 0"),
-                _index("sample", samples, "state of the batch, from 0"),
+                index_variable("component", components, "component of the state, from 0"),
+                index_variable("sample", samples, "state of the batch, from 0"),
                 *state_variables(what, self.dtype, self.system.is_complex),
                 Variable("norm", ("time",), attrs={"units": "1", "long_name": "Frobenius norm of the whole state"}),
                 *(self._noise.variables if self._noise is not None else ()),
                 *self.analysis.variables,
                 *self.names.variables,
                 *(self._control.variables if self._control is not None else ()),
+                *(() if self.looks is None else self.looks.variables),
             ),
         )
 
@@ -214,8 +243,24 @@ class LinearProblem(SharedColumns):
         rows = n if self.system.C is None else len(self.system.C)
         return (rows // 2 if self.system.is_complex else rows), m
 
-    def position(self, step: int) -> tuple[int, float]:
-        return step, self.clock.time(step)
+    @property
+    def looks(self) -> Looks | None:
+        return None if self.watched is None else self.watched.looks
+
+    def unlike(self, shorter: LinearProblem) -> str | None:
+        if shorter.plan.method != self.plan.method:
+            mine, its = self.plan.method, shorter.plan.method
+            return f"it is taken by method {its}, a run to that end by {mine}; write the method into [time]"
+        return unlike(self._jumps, shorter._jumps) if self.plan.method == "power" else None
+
+    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+        assert self.watched is not None
+        X = observed.arrays.get("output", observed.arrays["state"])
+        return self.watched.readings(self.system, X, self._stored(observed), observed.step)
+
+    def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
+        stored = [*parts(self._stored(observed), self.system.is_complex).values()]
+        return largest_entry(stored, self.names, self.clock.time(observed.step))
 
     def initial(self) -> Snapshot:
         X = self.system.start.astype(self.dtype)
@@ -264,7 +309,7 @@ class LinearProblem(SharedColumns):
         powers, why = powers_or_not(make, start, self.plan, self.tolerance)
         if powers is None:
             return None, why
-        stops = _stops(self.system, self.frames)
+        stops = self.system.stops(self.frames)
         return PowerStepper(backend, start, self.system, stops, powers, self.kernel), why
 
     def _with_modes(self, backend: Backend, start: Snapshot) -> tuple[Stepper | None, str]:
@@ -279,7 +324,7 @@ class LinearProblem(SharedColumns):
         return {
             "time": np.array(self.clock.time(observed.step)),
             **parts(self._stored(observed), self.system.is_complex),
-            "norm": np.array(_norm(observed.arrays["state"])),
+            "norm": np.array(norm_of(observed.arrays["state"])),
             **(self._noise.rows(observed.step, self._stored(observed)) if self._noise is not None else {}),
         }
 
@@ -307,7 +352,7 @@ class LinearProblem(SharedColumns):
         """
         X = observed.arrays["state"]
         method = next((name for name, error in _ERRORS.items() if error in observed.arrays), "step")
-        results: dict[str, Any] = {"norm": _norm(X), "method": method}
+        results: dict[str, Any] = {"norm": norm_of(X), "method": method}
         if method in _ERRORS:
             results[_ERRORS[method]] = float(observed.arrays[_ERRORS[method]][0])
         stored = parts(self._stored(observed), self.system.is_complex)
@@ -320,7 +365,7 @@ class LinearProblem(SharedColumns):
                 "residual": residual(self.system, X, observed.step, method != "step", CHECK_LIMIT),
             }
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
-        if observed.step == self.clock.end:
+        if observed.step == self.clock.end or self.looks is not None:  # a level may end the run at any step
             results["analysis"] = self.analysis.results() | ({} if self._control is None else self._control.results())
             if self._noise is not None:
                 results["noise"] = self._noise.results(observed.step, self._stored(observed), self.analysis.stable)
@@ -332,65 +377,12 @@ class LinearProblem(SharedColumns):
             return largest(self.system.following(X.astype(np.float64), u) - X, self.system.is_complex)
 
     def fault(self, observed: Snapshot) -> str | None:
-        for what, X in (("", observed.arrays["state"]), (" of C X", self._stored(observed))):
-            good = np.isfinite(X)
-            if not good.all():
-                component, sample = np.unravel_index(int(np.argmin(good)), good.shape)
-                if self.system.is_complex:
-                    component %= len(good) // 2
-                return f"component {component}{what}, sample {sample}"
-        return None
+        arrays = {"": observed.arrays["state"], " of C X": self._stored(observed)}
+        return first_not_finite(arrays, self.system.is_complex)
 
     def device_bytes(self) -> int:
         """The bytes that a run may allocate on its device. A run by powers or modes may have to fall back to steps, or
         to change from powers to modes or back, so the largest need counts.
         """
         methods = {"step", self.plan.method, *(() if self.plan.asked or self._by_steps else _ERRORS)}
-        return max(_bytes(method, self.system, self._jumps, self.dtype, self.clock.end) for method in methods)
-
-
-def _bytes(method: str, system: LinearSystem, jumps: Jumps, dtype: Any, steps: int) -> int:
-    if method == "power":
-        return power_bytes(system, jumps, dtype)
-    return step_bytes(system, dtype, steps) if method == "step" else spectral_bytes(system, dtype)
-
-
-def _lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, dtype: Any, method: str) -> str | None:
-    """A message that says why a method does not fit on the device; None if it fits, or if the device cannot be opened,
-    which is reported later.
-    """
-    backend, need = _opened(device), _bytes(method, system, jumps, dtype, 0)
-    free = math.inf if backend is None else backend.memory_free()
-    if backend is None or need <= free:
-        return None
-    name = "powers" if method == "power" else "modes"
-    return f"{name} need {need / 1e9:.2f} GB, {backend.name} has {free / 1e9:.2f} GB free"
-
-
-def _stops(system: LinearSystem, frames: tuple[int, ...]) -> tuple[int, ...]:
-    """The steps at which powers of A compute the state: those of frames, and those at which inputs change."""
-    return frames if system.held is None else tuple(sorted({*frames, *system.held.steps.tolist()}))
-
-
-def _timed(device: Device | None, jumps: Jumps, dtype: Any, kernel: str) -> Pace | None:
-    backend = _opened(device)
-    return None if backend is None else pace(backend, jumps, dtype, kernel)
-
-
-def _opened(device: Device | None) -> Backend | None:
-    try:
-        return None if device is None else device()
-    except DeviceError:
-        return None
-
-
-def _index(name: str, size: int, long_name: str) -> Variable:
-    return Variable(name, (name,), np.int64, {"units": "1", "long_name": long_name}, np.arange(size))
-
-
-def _norm(X: np.ndarray) -> float:
-    """Frobenius norm in float64, scaled so that it overflows only where it has to."""
-    largest = float(np.max(np.abs(X)))
-    if largest == 0.0 or not math.isfinite(largest):
-        return largest
-    return largest * math.sqrt(np.sum(np.square(np.divide(X, largest, dtype=np.float64))))
+        return max(method_bytes(method, self.system, self._jumps, self.dtype, self.clock.end) for method in methods)

@@ -52,13 +52,15 @@ class LinearSystem:
     None. random_start: whether X_0 is drawn from independent standard normal numbers. series: where exp(A dt) is not
     formed, how a step is made of products with a sparse A; A and B are then those of `stated` times the `dt` of the
     series. is_complex: whether the lower half of the rows holds imaginary parts. held: when inputs change; None if they
-    do so too often for powers of A.
+    do so too often for powers of A. input_places (n, p): where rows of B have inputs of their own, which of the inputs
+    each entry of B multiplies. blocks (s, k, k): those that a block diagonal A has, where they are dense; a C is sparse
+    in such a system alone, see `joined.system`.
     """
 
     A: Matrix
     B: np.ndarray
     inputs: Inputs
-    C: np.ndarray | None
+    C: Matrix | None
     start: np.ndarray
     stated: StateSpace
     noise: ProcessNoise | None = None
@@ -67,6 +69,8 @@ class LinearSystem:
     is_complex: bool = False
     held: HeldInputs | None = None
     D: np.ndarray | None = None
+    input_places: np.ndarray | None = None
+    blocks: np.ndarray | None = None
 
     @property
     def sparse(self) -> bool:
@@ -122,6 +126,10 @@ class LinearSystem:
         large = self.sparse and self.A.shape[0] > FILLED
         return f"powers of a sparse matrix of more than {FILLED} rows are not filled up" if large else None
 
+    def stops(self, frames: tuple[int, ...]) -> tuple[int, ...]:
+        """The steps at which powers of A compute the state: those of frames, and those at which inputs change."""
+        return frames if self.held is None else tuple(sorted({*frames, *self.held.steps.tolist()}))
+
     def direct(self, step: int) -> np.ndarray:
         """D u (q,) at the beginning of a step, or at the end of the last one. Only of systems with a D."""
         assert self.D is not None
@@ -142,6 +150,14 @@ def read_system(model: LinearScenario, base: Path, dtype: Any) -> LinearSystem:
         return _Reader(model, base, dtype).read()
     except MemoryError as e:
         raise DeviceError(f"the system's matrices and states do not fit into this machine's memory: {e}") from None
+
+
+def read_start(model: LinearScenario, base: Path, system: LinearSystem, dtype: Any) -> np.ndarray:
+    """The initial state X_0 (n, m) of `model`, whose system is `system`, as `LinearSystem.start`. Raises ScenarioError
+    with every mistake, and where it is complex and the system is not.
+    """
+    reader, n = _Reader(model, base, dtype), system.stated.A.shape[0]
+    return reader.start_of(n, system.is_complex)
 
 
 def _turned(A: Matrix) -> Matrix:
@@ -199,6 +215,15 @@ class _Reader:
         A, B = self._discrete(A, B, inputs.ahead)
         held = self._held(inputs)
         return LinearSystem(A, B, inputs, C, start, stated, noise, random_start, None, is_complex, held, D)
+
+    def start_of(self, n: int, is_complex: bool) -> np.ndarray:
+        """The initial state of a system of n components, which may be complex."""
+        start = self._read_start(n)
+        if start is None:
+            raise ScenarioError(self._mistakes)
+        if np.iscomplexobj(start) and not is_complex:
+            raise ScenarioError([Mistake(("initial", "state"), "is complex, and the system is not")])
+        return stacked(start) if is_complex else start
 
     def _held(self, inputs: Inputs) -> HeldInputs | None:
         """When the inputs change, if powers may be taken. Raises ScenarioError where powers are asked for and inputs

@@ -20,12 +20,12 @@ from scipy.linalg import expm
 from sm90 import others_long
 
 from simsuite.backends import open_backend
-from simsuite.cli.summary import _heat
 from simsuite.core import Backend, Snapshot
 from simsuite.io.checkpoint import write_checkpoint
 from simsuite.solvers.heat.error_control.control_state import NAMES, errors_of
 from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.summaries.lines import _heat
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

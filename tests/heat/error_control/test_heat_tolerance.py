@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from simsuite.backends.cpu import CpuBackend
-from simsuite.cli.summary import summary_lines
 from simsuite.solvers.heat.checks.tolerance import idle_keys
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.summaries.lines import summary_lines
 
 SMOOTH = {"initial": {"temperature": "300 + cos(pi*x)"}, "material": {"diffusivity": 0.01}}
 

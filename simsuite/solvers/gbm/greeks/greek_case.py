@@ -71,6 +71,25 @@ class GreekCase:
         names = [repr(self._model.asset_names[a]) for a in self._assets if self._dynamics.step_terms.jumping[a]]
         return f"{', '.join(names)} {'jumps' if len(names) == 1 else 'jump'}"
 
+    def require_bumps(self, name: str) -> None:
+        """Raises NotEstimated if a Greek cannot be found by bumping: where the price has no derivative, or where the
+        paths of a bumped market are not those that the derivative is about."""
+        if self._option.exercised_early:
+            raise NotEstimated("in a bumped market another rule of exercise would be learnt")
+        if not self.smooth or name == "vega":
+            self._require_noise(by_diffusion=name == "vega")
+        if name == "theta" and any(self._dynamics.step_terms.jumping[a] for a in self._assets):
+            raise NotEstimated("a first step with jumps cannot be made shorter")
+        if name != "vega":
+            self._require_slope(beside_spot=name in ("delta", "gamma"))
+
+    def _require_noise(self, by_diffusion: bool) -> None:
+        """Raises NotEstimated if the price of some asset has no noise; by_diffusion: or none but that of jumps."""
+        for a in self._assets:
+            jumping = self._dynamics.step_terms.jumping[a] and not by_diffusion
+            if a in self._still or not (jumping or any(self._dynamics.volatility[a].values)):
+                raise NotEstimated(self._without_volatility(a))
+
     def _require_volatility(self) -> None:
         """Raises NotEstimated if the price of some asset has no noise."""
         for a in self._assets:

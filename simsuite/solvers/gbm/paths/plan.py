@@ -15,6 +15,7 @@ from simsuite.core import Snapshot
 from simsuite.solvers.gbm.american.exercise_policy import learning_bytes, untrained_policy
 from simsuite.solvers.gbm.paths.tables import table_bytes
 from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
+from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
 from simsuite.solvers.gbm.portfolio.portfolio import most_together, portfolio_of
 from simsuite.solvers.gbm.schedule.limits import SEEN_BYTES
 from simsuite.solvers.gbm.statement import Statement
@@ -68,7 +69,8 @@ class PathPlan(Statement):
 
     def initial(self) -> Snapshot:
         arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in self._shapes().items()}
-        arrays["fault"][0] = NO_FAULT
+        for name in arrays.keys() & {"fault", "joint_fault"}:
+            arrays[name][0] = NO_FAULT
         if "policy" in arrays:
             arrays["policy"][...] = untrained_policy(self)
         return Snapshot(0, arrays)
@@ -77,6 +79,9 @@ class PathPlan(Statement):
         """Shapes and types of the arrays that mean nothing between two batches."""
         n, functionals = self.n_assets, len(self.payoffs.functionals)
         shapes = {"x": ((n, self.held), self.dtype), "kept": ((functionals, self.held), self.dtype)}
+        made = [market for market in (self.joint.markets if self.joint else ()) if not market.is_run]
+        shapes["joint_x"] = (n * len(made), self.held), self.dtype
+        shapes["joint_kept"] = (sum(len(market.functionals) for market in made), self.held), self.dtype
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -86,11 +91,35 @@ class PathPlan(Statement):
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored_here), self.dtype),
             "options": ((self.numbering[0], len(self.payoffs.products), LIMBS), np.int64),
+            "joint": ((self.numbering[0], len(self.joint.payoffs.products) if self.joint else 0, LIMBS), np.int64),
+            "joint_fault": ((int(self.joint is not None),), np.int64),
             "policy": (policy_shape(self.payoffs.functionals), np.float64),
             "fault": ((1,), np.int64),
             "done": ((1,), np.int64),
         } | portfolio_of(self).shapes(slots)
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
+
+    def market_plans(self) -> tuple[PathPlan, ...]:
+        """The plans of the paths that are made in other markets, in the order of `Joint.markets`, of the random numbers
+        of this run; their payoffs are left out."""
+        found = []
+        for market in self.joint.markets if self.joint else ():
+            if not market.is_run:
+                model = market.scenario.model_copy(update={"run": self.scenario.run, "paths": self.scenario.paths})
+                none = Payoffs((), (), market.functionals, (), ())
+                found.append(PathPlan(model, market.dynamics, none, (0, self.n_steps), self.batch, share=self.share))
+        return tuple(found)
+
+    def _joint_bytes(self) -> int:
+        """Bytes for joint payoffs besides those of the state: tables, values, the ends of paths in other markets, and
+        for programs in CUDA C++ room to bring all markets together."""
+        if self.joint is None:
+            return 0
+        payoffs, made = self.joint.payoffs, self.joint.made
+        ends = made * self.n_assets + (self.n_assets + len(payoffs.functionals) if made else 0)
+        values = len(payoffs.values)
+        tables = 8 * (3 + 2 * values + 2 * len(payoffs.products)) + sum(map(table_bytes, self.market_plans()))
+        return tables + ends * self.held * self.dtype.itemsize + 8 * values * most_together(self)
 
     def device_bytes(self) -> int:
         """The bytes that the stepper allocates, those of `passing_arrays` included."""
@@ -99,5 +128,5 @@ class PathPlan(Statement):
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.held * self.dtype.itemsize
         payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * most_together(self)
-        more = portfolio_of(self).device_bytes() + learning_bytes(self)
+        more = portfolio_of(self).device_bytes() + learning_bytes(self) + self._joint_bytes()
         return state + seen + table_bytes(self) + payoffs + more

@@ -15,9 +15,10 @@ import numpy as np
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.paths.plan import PathPlan
 
-SUMS = ("moments", "histogram", "options", "risk", "exposure", "exposure_counts", "exposures")
+SUMS = ("moments", "histogram", "options", "joint", "risk", "exposure", "exposure_counts", "exposures")
 _OF_FIRST = "paths"  # those that are stored
-_ALONG = ("x", "kept")
+_ALONG = ("x", "kept", "joint_x", "joint_kept")
+_LEAST = ("fault", "joint_fault")
 
 
 def cut(plan: PathPlan, state: Snapshot, process: int, processes: int) -> Snapshot:
@@ -48,7 +49,7 @@ def join(plan: PathPlan, parts: Sequence[Snapshot]) -> Snapshot:
             for columns, own in zip(_columns(plan, first, len(parts)), each):
                 arrays[name][:, columns.start : columns.stop] = own[:, : len(columns)]
         else:
-            arrays[name] = np.minimum.reduce(each) if name == "fault" else a
+            arrays[name] = np.minimum.reduce(each) if name in _LEAST else a
     return Snapshot(first.step, arrays)
 
 

@@ -41,6 +41,7 @@ import numpy as np
 
 from simsuite.communication.communicator import ALONE, Communicator
 from simsuite.core import Backend, Pending, Snapshot
+from simsuite.solvers.gbm.paths.joint_launches import ArrayJoint, JointLaunches, ProgramJoint, market_arrays
 from simsuite.solvers.gbm.paths.launches_numba import NumbaLaunches
 from simsuite.solvers.gbm.paths.launches_nvrtc import NvrtcLaunches
 from simsuite.solvers.gbm.paths.plan import PathPlan
@@ -103,6 +104,11 @@ class PathStepper:
             if name not in self._arrays:
                 self._arrays[name] = backend.zeros(shape, dtype)
         self._launches, self.chosen = launches_for(plan, backend, self._arrays)
+        self._joint: JointLaunches | None = None
+        if plan.joint is not None:
+            each = [launches_for(p, backend, arrays)[0] for p, arrays in market_arrays(plan, self._arrays)]
+            made = ProgramJoint if self.chosen["kernel"] == "nvrtc" else ArrayJoint
+            self._joint = made(plan, backend, self._arrays, self._launches, each)
         if plan.holders:
             if start.step == self.paths_done == 0:
                 self._learn(communicator)
@@ -158,6 +164,8 @@ class PathStepper:
         if begin == 0 and done > 0:
             self._clear_beyond(n)
         self._launches.advance(n, first_path, begin, end, frames)
+        if self._joint is not None:
+            self._joint.advance(n, first_path, begin, end)
         if done == 0:
             for which, frame in enumerate(frames):
                 self._launches.clear(plan.slot(frame))
@@ -166,6 +174,8 @@ class PathStepper:
             self._launches.moments(n, first_path, frames)
             if plan.frame_steps[frames[-1]] == plan.n_steps:
                 self._launches.payoffs(len(frames) - 1, n, first_path)
+                if self._joint is not None:
+                    self._joint.payoffs(len(frames) - 1, n, first_path)
 
     def _clear_beyond(self, n: int) -> None:
         """A batch of fewer paths than the one before begins: no path of that one is to be left in the arrays."""
@@ -181,7 +191,8 @@ class PathStepper:
     def observe(self, series: str) -> Pending:
         plan, arrays = self._plan, self._arrays
         if series == OPTIONS:
-            return self._stage({name: arrays[name] for name in ("fault", "options")})
+            names = ("fault", "options", "joint", "joint_fault")
+            return self._stage({name: arrays[name] for name in names if name in arrays})
         frame = plan.frame_of_row(self.step)
         slot = plan.slot(frame)
         observed = {
@@ -191,8 +202,7 @@ class PathStepper:
         }
         if "paths" in arrays:
             observed["paths"] = arrays["paths"][frame]
-        if "options" in arrays:
-            observed["options"] = arrays["options"]
+        observed |= {name: arrays[name] for name in ("options", "joint", "joint_fault") if name in arrays}
         if "exposure" in arrays:
             observed["exposure"] = arrays["exposure"][frame]
             observed["exposure_counts"] = arrays["exposure_counts"][slot]

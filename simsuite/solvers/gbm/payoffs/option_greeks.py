@@ -11,7 +11,7 @@ from simsuite.solvers.gbm.payoffs.control_variates import Control
 PER_ASSET, OF_ALL = ("delta", "gamma", "vega"), ("rho", "theta")
 GREEKS = (*PER_ASSET, *OF_ALL)
 PATHWISE, MIXED, RATIO, HOMOGENEITY = "pathwise", "mixed", "likelihood ratio", "homogeneity"
-EQUATION, NONE = "equation", "none"
+EQUATION, BUMPED, NONE = "equation", "bumping", "none"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class NotEstimated(Exception):
 @dataclass(frozen=True)
 class OptionGreeks:
     """The Greeks of an option. methods: that of each Greek. found: the Greeks by name and asset (0 where there is but
-    one); those that are missing are 0, unless their method is "none". reasons: why the method is "none", for those
+    one); those that are missing are 0, unless their method is "none", or "bumping": these are found elsewhere
+    (read_joint.py). reasons: why the method is "none", for those
     Greeks."""
 
     methods: Mapping[str, str]

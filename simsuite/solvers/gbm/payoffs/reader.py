@@ -37,12 +37,14 @@ def vanilla(payoff: str, price: Node, strike: float) -> Node:
 
 
 class PayoffReader:
-    """Makes the parts of payoffs on the assets of a scenario, and collects the functionals of paths that they need."""
+    """Makes the parts of payoffs on the assets of a scenario, and collects the functionals of paths that they need.
+    references: the prices of all assets of which performances are multiples, by default the spots."""
 
-    def __init__(self, model: GbmScenario, dynamics: Dynamics) -> None:
+    def __init__(self, model: GbmScenario, dynamics: Dynamics, references: Sequence[float] = ()) -> None:
         self.model, self.dynamics = model, dynamics
         self.names = model.asset_names
         self.n = dynamics.n_steps
+        self._references = references or tuple(asset.spot for asset in model.asset)
         self.functionals = Functionals(self.n)
 
     def asset(self, name: str | None) -> int:
@@ -63,8 +65,18 @@ class PayoffReader:
         return times(self.spot(asset), self.kept(Kind.SUM, asset, Dates(listed=(step,))))
 
     def performance(self, asset: int, step: int) -> Node:
-        """The price of an asset after so many steps as a multiple of its spot."""
-        return Name(last(asset)) if step == self.n else self.kept(Kind.SUM, asset, Dates(listed=(step,)))
+        """The price of an asset after so many steps as a multiple of its reference, the spot at which its contract
+        was made."""
+        price = Name(last(asset)) if step == self.n else self.kept(Kind.SUM, asset, Dates(listed=(step,)))
+        return self._performance(asset, price)
+
+    def lowest_performance(self, asset: int, dates: Dates) -> Node:
+        """The least price on dates as a multiple of the reference."""
+        return self._performance(asset, self.kept(Kind.LEAST, asset, dates))
+
+    def _performance(self, asset: int, price: Node) -> Node:
+        ratio = self.spot(asset) / self._references[asset]
+        return price if ratio == 1 else times(ratio, price)
 
     def kept(self, kind: Kind, asset: int, dates: Dates, level: float = 0.0, right: Right | None = None) -> Node:
         """The value of a functional of the path."""

@@ -8,14 +8,13 @@ ES_p:   the mean of the worst share 1 - p of all n losses, of one of which it ma
         Actuarial J. 9, 2005).
 Error:  of the sketch, see there: at most 2^-BITS of the gain G that L is made of. Of a pair of antithetic paths the one
         may lose whenever the other does: all errors are those of half as many independent paths, which is more than
-        enough where they balance each other. V_0 is an estimate too, if options are held: the errors of their prices
-        are added to all others, as if they all went the same way.
+        enough where they balance each other. V_0 is an estimate too, if options are held: the error of the sum of
+        their prices (results/book_results.py) is added to all others, as if they all went the same way.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,11 +51,9 @@ class Risk:
     figures: tuple[RiskFigures, ...]
 
 
-def risk_of(portfolio: Portfolio, table: np.ndarray, prices: Sequence[Estimate]) -> Risk:
-    """The risk, from the sketch of the gain (`table`) and the prices of all options."""
-    holdings = portfolio.holdings
-    paid = math.fsum(h * e.value for h, e in zip(holdings, prices))
-    error = math.fsum(abs(h) * e.standard_error for h, e in zip(holdings, prices) if h)
+def risk_of(portfolio: Portfolio, table: np.ndarray, book: Estimate) -> Risk:
+    """The risk, from the sketch of the gain (`table`) and the price of all options held."""
+    paid, error = book.value, book.standard_error
     gains = of_signed(table, portfolio.risk_unit)
     with np.errstate(all="ignore"):
         figures = tuple(_figures(gains, p, paid, error, portfolio) for p in portfolio.levels)

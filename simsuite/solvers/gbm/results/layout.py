@@ -8,6 +8,7 @@ from simsuite.core import Layout, Series, Variable
 from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS, PER_ASSET
 from simsuite.solvers.gbm.portfolio.portfolio import portfolio_of
 from simsuite.solvers.gbm.results import portfolio_results
+from simsuite.solvers.gbm.results.book_results import book_variables
 from simsuite.solvers.gbm.results.exercise_results import PROBABILITY
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
@@ -99,4 +100,5 @@ def gbm_layout(statement: Statement) -> Layout:
     if found:
         variables += found
         sizes["level"] = len(portfolio_of(statement).levels)
+    variables += book_variables(statement, _UNITS)
     return Layout(sizes, (Series("time", time, statement.row_steps),), tuple(variables))

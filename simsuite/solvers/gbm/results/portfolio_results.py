@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ _EXPOSURE = {  # dimensions and meaning of each variable
 }
 _RISK = {
     "portfolio_value": ((), "value of the portfolio at the start"),
-    "portfolio_value_standard_error": ((), "standard error of portfolio_value, at most"),
+    "portfolio_value_standard_error": ((), "standard error of portfolio_value"),
     "value_at_risk": (("level",), "quantile of the loss of the portfolio up to the end"),
     "value_at_risk_low": (("level",), "lower end of value_at_risk's interval"),
     "value_at_risk_high": (("level",), "upper end of value_at_risk's interval"),
@@ -64,11 +64,11 @@ def rows(statement: Statement, frame: int, n: int, observed: Snapshot) -> Mappin
     return {name: np.array(number) for name, number in zip(_EXPOSURE, numbers)}
 
 
-def totals(statement: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Mapping[str, np.ndarray]:
-    """The totals about the portfolio, known at the end only."""
+def totals(statement: Statement, observed: Snapshot, book: Estimate) -> Mapping[str, np.ndarray]:
+    """The totals about the portfolio, known at the end only. book: the price of all options held."""
     if not portfolio_of(statement).risk:
         return {}
-    risk = _risk(statement, observed, prices)
+    risk = _risk(statement, observed, book)
     numbers: tuple[Any, ...] = (
         risk.value.value, risk.value.standard_error,
         [f.value_at_risk for f in risk.figures],
@@ -78,11 +78,11 @@ def totals(statement: Statement, observed: Snapshot, prices: Sequence[Estimate])
     return {name: np.array(number, np.float64) for name, number in zip(_RISK, numbers)}
 
 
-def results(statement: Statement, n: int, observed: Snapshot, prices: Sequence[Estimate]) -> dict[str, Any]:
-    """The results about the portfolio over n paths, known at the end only."""
+def results(statement: Statement, n: int, observed: Snapshot, book: Estimate) -> dict[str, Any]:
+    """The results about the portfolio over n paths, known at the end only. book: the price of all options held."""
     found: dict[str, Any] = {}
     if portfolio_of(statement).risk:
-        found["risk"] = _risk_results(statement, _risk(statement, observed, prices))
+        found["risk"] = _risk_results(statement, _risk(statement, observed, book))
     if portfolio_of(statement).exposure:
         found["exposure"] = _exposure_results(statement, n, observed)
     return found
@@ -97,8 +97,8 @@ def numbers(values: Iterable[float]) -> list[float | None]:
     return [number(value) for value in values]
 
 
-def _risk(statement: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Risk:
-    return risk_of(portfolio_of(statement), observed.arrays["risk"], prices)
+def _risk(statement: Statement, observed: Snapshot, book: Estimate) -> Risk:
+    return risk_of(portfolio_of(statement), observed.arrays["risk"], book)
 
 
 def _exposure(statement: Statement, frame: int, n: int, observed: Snapshot) -> Exposure:

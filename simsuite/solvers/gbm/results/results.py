@@ -16,6 +16,7 @@ from simsuite.solvers.gbm.error_allowances.unknown_reasons import asset_reasons,
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.parts import of_option, parts_of
 from simsuite.solvers.gbm.results import portfolio_results
+from simsuite.solvers.gbm.results.book_results import book_estimates, book_results, book_totals, price_of_book
 from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.results.exercise_results import exercise_results, exercise_totals
 from simsuite.solvers.gbm.results.greek_results import greek_results, greek_totals
@@ -58,12 +59,14 @@ def totals(statement: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]
     if observed.step < statement.clock.end:
         return {}
     prices = option_estimates(statement, observed)
-    found = dict(portfolio_results.totals(statement, observed, prices))
+    book = book_estimates(statement, observed)
+    found = dict(portfolio_results.totals(statement, observed, price_of_book(book)))
     if prices:
         found["option_price"] = np.array([e.value for e in prices])
         found["option_standard_error"] = np.array([e.standard_error for e in prices])
         found |= greek_totals(statement, observed)
         found |= exercise_totals(statement, observed)
+        found |= book_totals(statement, book)
     return found
 
 
@@ -74,7 +77,7 @@ def results(statement: Statement, observed: Snapshot) -> dict[str, Any]:
     scenario = statement.scenario
     estimates = option_estimates(statement, observed)
     options = {
-        name: option_results(*of_option(statement, observed, o), e)
+        name: option_results(statement, observed, o, e)
         for o, (name, e) in enumerate(zip(scenario.option_names, estimates))
     }
     n = _paths(statement, observed)
@@ -83,7 +86,11 @@ def results(statement: Statement, observed: Snapshot) -> dict[str, Any]:
     if passed > 0:
         prices = _prices(statement, observed)
         assets = {name: _asset_results(statement, prices, a, n) for a, name in enumerate(scenario.asset_names)}
-    portfolio = portfolio_results.results(statement, n, observed, estimates) if ended else {}
+    portfolio: dict[str, Any] = {}
+    if ended:
+        book = book_estimates(statement, observed)
+        portfolio = portfolio_results.results(statement, n, observed, price_of_book(book))
+        portfolio |= book_results(statement, book)
     reached = bool(estimates) and all(e.standard_error <= statement.target for e in estimates)
     target = {"standard_error": statement.target, "reached": reached}
     return {
@@ -104,15 +111,16 @@ def option_results(statement: Statement, observed: Snapshot, option: int, price:
     greeks, reasons = greek_results(statement, observed, option)
     if price.unknown:
         reasons = {"standard_error": price.unknown, **reasons}
+    part, seen, number_in_part = of_option(statement, observed, option)
     stated = statement.scenario.option[option].maturity is not None
     found = {
-        **({"maturity": statement.scenario.time.end} if stated else {}),
+        **({"maturity": part.scenario.time.end} if stated else {}),
         "price": price.value,
         "standard_error": number(price.standard_error),
         "ci95": numbers(price.ci95),
         **unseen_results(price),
         **greeks,
-        **exercise_results(statement, observed, option),
+        **exercise_results(part, seen, number_in_part),
     }
     return with_reasons(found, reasons)
 

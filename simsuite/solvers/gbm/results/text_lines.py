@@ -45,7 +45,9 @@ def option_lines(option: Mapping[str, Any], assets: Sequence[str], worth: str = 
     if "remark" in option:
         lines.append(f"{'':{_NAME}} {option['remark']}")
     rate = _RATE if worth == PRICE else _DISCOUNTING
-    return [*lines, *_greeks(option, assets, rate), *_exercise(option), *_unknown(option, worth)]
+    return [
+        *lines, *_greeks(option, assets, rate), *_bumps(option, assets), *_exercise(option), *_unknown(option, worth)
+    ]  # fmt: skip
 
 
 def _greeks(option: Mapping[str, Any], assets: Sequence[str], rate: str) -> Iterator[str]:
@@ -60,6 +62,17 @@ def _greeks(option: Mapping[str, Any], assets: Sequence[str], rate: str) -> Iter
         if value is not None:
             words = note.format(rate=rate, hundredth=_short(value / 100), daily=_short(value / _DAYS))
             yield _line(greek, value, option.get(f"{greek}_standard_error"), words)
+
+
+def _bumps(option: Mapping[str, Any], assets: Sequence[str]) -> Iterator[str]:
+    """A line on the Greeks that were found by bumping, with the bumps."""
+    told = []
+    for greek, bump in option.get("bumps", {}).items():
+        sizes = bump["size"]
+        each = zip(assets, sizes) if isinstance(sizes, list) else (("", sizes),)
+        told += [f"{greek}{f' ({asset})' if asset else ''} ± {_short(s)}" for asset, s in each if s is not None]
+    if told:
+        yield f"{'by bumping':{_NAME}} {', '.join(told)}"
 
 
 def _assets_of(option: Mapping[str, Any], assets: Sequence[str]) -> set[str]:

@@ -17,14 +17,15 @@ _TARGET_BATCH = 1 << 20  # paths between two looks at the standard errors
 MOST_STEPS = 1 << 53  # steps of all batches: beyond, times are no longer exact
 
 
-def paths_together(model: GbmScenario, functionals: int, frames: int) -> int:
+def paths_together(model: GbmScenario, functionals: int, frames: int, beside: int = 0) -> int:
     """The size of a batch: the one given, or as many paths as fit into memory. There are few enough for all frames to
-    be looked at after one launch, if that still leaves a GPU enough work."""
+    be looked at after one launch, if that still leaves a GPU enough work. beside: how many numbers
+    of a path are kept in other markets."""
     if model.paths.batch is not None:
         batch = model.paths.batch
     else:
         price = PRECISIONS[model.run.precision][0].itemsize
-        fitting = _BATCH_BYTES // (price * (len(model.asset) + functionals))
+        fitting = _BATCH_BYTES // (price * (len(model.asset) + functionals + beside))
         looked_at = SEEN_BYTES // (price * len(model.asset) * max(frames - 1, 1))
         looked_after = model.paths.target_standard_error > 0 and model.paths.sampling != "sobol"
         most = _TARGET_BATCH if looked_after else _LARGEST_BATCH

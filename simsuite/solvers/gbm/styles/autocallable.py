@@ -16,7 +16,7 @@ import math
 
 from simsuite.expressions.tree import Node
 from simsuite.scenario.gbm import Autocallable
-from simsuite.solvers.gbm.payoffs.functionals import Dates, Kind
+from simsuite.solvers.gbm.payoffs.functionals import Dates
 from simsuite.solvers.gbm.payoffs.reader import (
     PayoffReader,
     Tree,
@@ -81,7 +81,7 @@ def _protected(option: Autocallable, reader: PayoffReader, worst: list[Tree], da
     if option.watched == "steps":
         dates = Dates.all(reader.n)
     numbers = option.asset_numbers(reader.names)
-    lows = [reader.kept(Kind.LEAST, a, dates) for a in numbers]
+    lows = [reader.lowest_performance(a, dates) for a in numbers]
     return at_least(lows[0] if len(lows) == 1 else least(*lows), option.protection)
 
 

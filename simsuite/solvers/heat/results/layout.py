@@ -7,17 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from simsuite.core import Image, Layout, Series, Variable
+from simsuite.crossings.looks import Looks
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.heat.source import SURFACE
 from simsuite.solvers.heat.grid.sampling import cell_centres
 
 
 def heat_layout(
-    scenario: HeatScenario, energies: Sequence[str], frames: tuple[int, ...], samples: tuple[int, ...]
+    scenario: HeatScenario,
+    energies: Sequence[str],
+    frames: tuple[int, ...],
+    samples: tuple[int, ...],
+    looks: Looks | None = None,
 ) -> Layout:
     """Fields along `time` at the steps `frames`; probes and the energy ledger along `sample` at the steps `samples`.
 
-    energies: the ledger's names.
+    energies: the ledger's names. looks: the levels to be reached, if there are any.
     """
     g = scenario.grid
     x, y = cell_centres(scenario)
@@ -63,6 +68,9 @@ def heat_layout(
             )
             for norm, text in of.items()
         ]
+    if looks is not None:
+        sizes |= looks.sizes
+        variables += looks.variables
     return Layout(
         sizes=sizes,
         series=(Series("time", time, frames), Series("sample", sample_time, samples)),

@@ -1,8 +1,8 @@
 """What is measured of a temperature field when a row of the results is due.
 
-- Sum, smallest and largest value of every row of cells, in float64 in a fixed order; the host adds up the rows exactly
-  (`math.fsum`). With them, the first cell of the row that is NaN or Inf. Where the capacity differs from cell to cell,
-  the heat of every row as well, Σ ρc T without the cells that are held.
+- Sum, smallest and largest value of every row of cells, with the first cells that have these two, in float64 in a
+  fixed order; the host adds up the rows exactly (`math.fsum`). With them, the first cell of the row that is NaN or Inf.
+  Where the capacity differs from cell to cell, the heat of every row as well, Σ ρc T without the cells that are held.
 - Probes: bilinear between the four nearest cell centres, of which those outside the domain are ghosts, so that edges
   and corners are as legal as any place.
 - Sum and heat of what rounding has lost of the temperatures of every row, where steps are compensated: the ledger's
@@ -49,8 +49,9 @@ def row_before(y: np.ndarray, ny: int, dy: float) -> np.ndarray:
 
 def _row_arrays(backend: Backend, ny: int) -> dict[str, Any]:
     """The arrays for the measurements of ny rows, in the order of the kernel's arguments."""
-    names = ("row_sum", "row_heat", "row_min", "row_max")
-    return {name: backend.zeros(ny, np.float64) for name in names} | {"row_bad": backend.zeros(ny, np.int64)}
+    numbers, places = ("row_sum", "row_heat", "row_min", "row_max"), ("row_bad", "row_min_at", "row_max_at")
+    found = {name: backend.zeros(ny, np.float64) for name in numbers}
+    return found | {name: backend.zeros(ny, np.int64) for name in places}
 
 
 class Measure:

@@ -9,8 +9,17 @@ from simsuite.parallel_for import kernel, larger, lesser, parallel_for, part
 THREADS = 128
 
 
+@part
+def _first(T, y, value):
+    """The first cell of a row that has a value; 0 where none has, as in a row with NaN."""
+    for x in range(T.shape[1]):
+        if T[y, x] == value:
+            return x
+    return 0
+
+
 @parallel_for
-def _rows(begin, end, T, c, weighted, total, heat, low, high, bad):
+def _rows(begin, end, T, c, weighted, total, heat, low, high, bad, low_at, high_at):
     nx = T.shape[1]
     for y in range(begin, end):
         least, most = T[y, 0], T[y, 0]
@@ -32,11 +41,13 @@ def _rows(begin, end, T, c, weighted, total, heat, low, high, bad):
             total[y] += a
             heat[y] += b
         low[y], high[y] = least, most
+        low_at[y] = _first(T, y, least)
+        high_at[y] = _first(T, y, most)
 
 
 @kernel
-def rows(T, c, weighted, total, heat, low, high, bad):
-    _rows(T.shape[0], (T, c, weighted, total, heat, low, high, bad))
+def rows(T, c, weighted, total, heat, low, high, bad, low_at, high_at):
+    _rows(T.shape[0], (T, c, weighted, total, heat, low, high, bad, low_at, high_at))
 
 
 @part

@@ -9,8 +9,31 @@ from numba import cuda, float64, int64
 from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS
 
 
+@cuda.jit(device=True)
+def _first(T, y, value, first, out):
+    """Stores the first cell of row y that has a value; 0 where none has, as in a row with NaN. first: shared memory for
+    a number of each thread of the block."""
+    i = cuda.threadIdx.x
+    nx = T.shape[1]
+    f = nx
+    for x in range(i, nx, THREADS):
+        if float64(T[y, x]) == value and x < f:
+            f = x
+    first[i] = f
+    cuda.syncthreads()
+    half = THREADS // 2
+    while half > 0:
+        if i < half:
+            first[i] = min(first[i], first[i + half])
+        cuda.syncthreads()
+        half //= 2
+    if i == 0:
+        out[y] = first[0] if first[0] < nx else 0
+    cuda.syncthreads()
+
+
 @cuda.jit(cache=True)
-def rows(T, c, weighted, total, heat, low, high, bad):
+def rows(T, c, weighted, total, heat, low, high, bad, low_at, high_at):
     """Measures every row, with one block for each. The order of summation is fixed, so the result is the same at every
     call."""
     part = cuda.shared.array(THREADS, dtype=float64)
@@ -57,6 +80,11 @@ def rows(T, c, weighted, total, heat, low, high, bad):
         low[y] = least[0]
         high[y] = most[0]
         bad[y] = first[0]
+    lowest = least[0]
+    highest = most[0]
+    cuda.syncthreads()
+    _first(T, y, lowest, first, low_at)
+    _first(T, y, highest, first, high_at)
 
 
 @cuda.jit(device=True)

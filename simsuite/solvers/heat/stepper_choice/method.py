@@ -5,6 +5,7 @@ steps are as long as they are stable; whether they are accurate is estimated bef
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -269,9 +270,11 @@ def expected_stages(end: float, steps: int, safe: float) -> int:
 
 
 def controlled_times(scenario: HeatScenario, changes: Sequence[float]) -> list[float]:
-    """The times at which steps end that are as long as their error allows: frames, samples and changes of the data."""
+    """The times at which steps end that are as long as their error allows: frames, samples, looks that are asked for,
+    and changes of the data."""
     times = clock_times(scenario)
-    return sorted({*times, *sample_times(scenario.output.samples, times), *changes})
+    seen = scenario.output.samples, scenario.output.looks
+    return sorted({*times, *itertools.chain(*(sample_times(n, times) for n in seen)), *changes})
 
 
 def clock_times(scenario: HeatScenario) -> list[float]:
@@ -304,10 +307,10 @@ def _equal_steps(
     name: str, scenario: HeatScenario, times: list[float], limits: StepLimits, reason: str, most: float = math.inf
 ) -> Plan:
     """A plan of equal steps between every two of these times. Their length is the given one; or the one that the
-    stepper's record says, but at most `most`; or steps go from each of the frames and samples to the next."""
+    stepper's record says, but at most `most`; or steps go from each of the frames, samples and looks to the next."""
     record = stepper_record(name)
-    given, samples = scenario.time.dt, scenario.output.samples
-    longest = times[-1] / (samples - 1) if samples is not None else math.inf
+    given, seen = scenario.time.dt, max(scenario.output.samples or 0, scenario.looks or 0)
+    longest = times[-1] / (seen - 1) if seen else math.inf
     dt = longest
     if given != "auto":
         dt = float(given)

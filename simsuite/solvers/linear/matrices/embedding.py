@@ -55,6 +55,11 @@ def state_variables(what: str, dtype: Any, is_complex: bool) -> tuple[Variable, 
     return tuple(Variable(name, dims, dtype, {"units": "1", "long_name": text}) for name, text in names.items())
 
 
+def index_variable(name: str, size: int, long_name: str) -> Variable:
+    """The variable of the result file that numbers components, or states of the batch, from 0."""
+    return Variable(name, (name,), np.int64, {"units": "1", "long_name": long_name}, np.arange(size))
+
+
 def parts(X: np.ndarray, is_complex: bool) -> dict[str, np.ndarray]:
     """The arrays of a frame X, by the names of the variables that `state_variables` gives."""
     half = len(X) // 2

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simsuite.errors import AFRESH, SimsuiteError
+from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.solvers.linear.powers.jumps import Jumps
 from simsuite.solvers.linear.powers.power import RECORDED
 from simsuite.solvers.linear.powers.power_error import FOLLOWED, PROBES
@@ -33,6 +33,8 @@ class Plan:
     @classmethod
     def remembered(cls, plan: Mapping[str, Any]) -> Plan:
         """The plan that `to_remember` wrote. Raises SimsuiteError if `plan` is not one."""
+        if "members" in plan:
+            raise UsageError("this is a run of several members of a sweep: the command of the sweep continues it")
         try:
             return cls(str(plan["method"]), str(plan["reason"]))
         except (KeyError, TypeError) as error:

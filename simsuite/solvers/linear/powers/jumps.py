@@ -79,3 +79,11 @@ class Jumps:
         BOUND_BY_MEMORY.
         """
         return max(self.m, BOUND_BY_MEMORY)
+
+
+def unlike(jumps: Jumps, shorter: Jumps) -> str | None:
+    """Why a run takes gaps by other products than a shorter one, so that its bits are others; None if it does not."""
+    formed = {gap for gap in shorter.gaps if gap in jumps.formed}
+    if formed == set(shorter.formed):
+        return None
+    return "it takes other powers of A than a run to that end, in which some come more often; steps are always alike"

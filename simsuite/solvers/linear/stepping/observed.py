@@ -9,7 +9,8 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.solvers.matmul import product_entries
-from simsuite.solvers.matmul.product import product
+from simsuite.solvers.matmul.product import Product, product
+from simsuite.solvers.matmul.sparse import Matrix, SparseProduct, sparse_product
 
 
 class ObservedOutput:
@@ -17,13 +18,18 @@ class ObservedOutput:
     takes it.
     """
 
-    def __init__(self, backend: Backend, C: np.ndarray | None, dtype: Any, columns: int, kernel: str) -> None:
+    def __init__(self, backend: Backend, C: Matrix | None, dtype: Any, columns: int, kernel: str) -> None:
         self._array: Any = None
+        self._product: Product | SparseProduct
         if C is not None:
-            self._array, self._no_bias = backend.zeros((len(C), columns), dtype), backend.zeros((1, len(C)), dtype)
+            q = C.shape[0]
+            self._array, self._no_bias = backend.zeros((q, columns), dtype), backend.zeros((1, q), dtype)
             self._views = backend.view(self._no_bias), backend.view(self._array)
             C = C.astype(dtype)
-            self._product, _ = product(backend, backend.array(C), columns, kernel, biased=False)
+            if isinstance(C, np.ndarray):
+                self._product, _ = product(backend, backend.array(C), columns, kernel, biased=False)
+            else:
+                self._product, _ = sparse_product(backend, C, columns, kernel)
 
     def queue(self, X: Any) -> Mapping[str, Any]:
         """Queue the computation of C X and return its array by name; an empty mapping without C. X: a view."""
@@ -34,6 +40,9 @@ class ObservedOutput:
         return {"output": self._array}
 
 
-def output_entries(C: np.ndarray | None, columns: int) -> int:
+def output_entries(C: Matrix | None, columns: int) -> int:
     """How many numbers an ObservedOutput allocates at most."""
-    return 0 if C is None else product_entries(*C.shape) + len(C) * (columns + 1)
+    if C is None:
+        return 0
+    held = product_entries(*C.shape) if isinstance(C, np.ndarray) else 2 * C.nnz + C.shape[0] + 1
+    return held + C.shape[0] * (columns + 1)

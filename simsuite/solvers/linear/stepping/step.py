@@ -23,7 +23,6 @@ import numpy as np
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.linear.discretisation.noise import NoiseRows
 from simsuite.solvers.linear.inputs.clock import UniformClock
-from simsuite.solvers.linear.inputs.input_values import Inputs
 from simsuite.solvers.linear.inputs.recorded import written
 from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.stepping.step_product import step_bytes, step_product
@@ -36,30 +35,47 @@ _MANY, _MUCH = 4096, 1e10
 _LAUNCHES = 4096  # So many launches are recorded at once.
 
 
+class _Bias:
+    """Launches of the kernel that multiplies values of inputs by B. rows: the most steps at once. places: as
+    `LinearSystem.input_places`.
+    """
+
+    def __init__(self, backend: Backend, B: np.ndarray, rows: int, dtype: Any, places: np.ndarray | None) -> None:
+        kernels = backend.kernels("simsuite.solvers.linear.inputs.inputs")
+        kernel = kernels.input_bias if places is None else kernels.input_bias_by_row
+        self._launch = backend.launcher(kernel, (len(B), rows), (min(len(B), 128), 1))
+        given = [B.astype(dtype), *([] if places is None else [places])]
+        self._arrays = [*map(backend.array, given), backend.zeros((rows, len(B)), dtype)]
+        *self._given, self.view = map(backend.view, self._arrays)
+
+    def fill(self, values: Any, first: int, count: int) -> None:
+        """Queue the rows of B u for so many rows of `values`, from the first on."""
+        self._launch(values, first, *self._given, count, self.view)
+
+
 class _Inputs:
     """The inputs on the device: bias[k] = B u at the k-th of the steps ahead, or a single row for all steps if u is
     constant.
     """
 
-    def __init__(self, backend: Backend, steps: int, dtype: Any, B: np.ndarray, inputs: Inputs) -> None:
+    def __init__(self, backend: Backend, steps: int, dtype: Any, system: LinearSystem) -> None:
+        inputs = system.inputs
         # The clock of the inputs knows no frames: which frames are stored must not change the times of the inputs.
         clock, offsets = UniformClock.of(inputs.dt, (0, steps)), range(ROWS + inputs.ahead)
         pieces = [(u, _NOWHERE, _NOWHERE) for u in written(inputs.given)]
         self._table = FunctionTable(backend, clock, dtype, pieces, offsets)
         self._ahead = int(inputs.ahead)
         rows = self._table.array.shape[0] - self._ahead
-        self._arrays = backend.array(B.astype(dtype)), backend.zeros((rows, len(B)), dtype)
-        self._B, self.bias = (backend.view(a) for a in self._arrays)
-        kernel = backend.kernels("simsuite.solvers.linear.inputs.inputs").input_bias
-        self._multiply = backend.launcher(kernel, (len(B), rows), (min(len(B), 128), 1))
+        self._bias = _Bias(backend, system.B, rows, dtype, system.input_places)
+        self.bias = self._bias.view
         if self._table.steady:
-            self._multiply(self._table.values, 0, self._B, 1, self.bias)
+            self._bias.fill(self._table.values, 0, 1)
 
     def prepare(self, step: int, n: int) -> None:
         """Queue the evaluation for the n <= ROWS steps that begin at `step`."""
         if not self._table.steady:
             self._table.fill(step, n + self._ahead)
-            self._multiply(self._table.values, 0, self._B, n, self.bias)
+            self._bias.fill(self._table.values, 0, n)
 
     @property
     def steady(self) -> bool:
@@ -74,16 +90,17 @@ class _RecordedInputs:
 
     steady = False
 
-    def __init__(self, backend: Backend, steps: int, dtype: Any, B: np.ndarray, inputs: Inputs) -> None:
+    def __init__(self, backend: Backend, steps: int, dtype: Any, system: LinearSystem) -> None:
+        inputs = system.inputs
         values = np.ascontiguousarray(inputs.at(np.arange(steps + inputs.ahead)).T.astype(dtype))
-        self._arrays = backend.array(values), backend.array(B.astype(dtype)), backend.zeros((ROWS, len(B)), dtype)
-        self._values, self._B, self.bias = (backend.view(a) for a in self._arrays)
-        kernel = backend.kernels("simsuite.solvers.linear.inputs.inputs").input_bias
-        self._multiply = backend.launcher(kernel, (len(B), ROWS), (min(len(B), 128), 1))
+        self._array = backend.array(values)
+        self._values = backend.view(self._array)
+        self._bias = _Bias(backend, system.B, ROWS, dtype, system.input_places)
+        self.bias = self._bias.view
 
     def prepare(self, step: int, n: int) -> None:
         """Queue the evaluation for the n <= ROWS steps that begin at `step`."""
-        self._multiply(self._values, step, self._B, n, self.bias)
+        self._bias.fill(self._values, step, n)
 
     def row(self, k: int) -> int:
         return k
@@ -116,7 +133,7 @@ class LinearStepper:
         self._live = 0
         self._recorder = backend.recorder()
         kind = _RecordedInputs if system.inputs.recorded else _Inputs
-        self._inputs = kind(backend, steps, dtype, system.B, system.inputs)
+        self._inputs = kind(backend, steps, dtype, system)
         self._product, used = step_product(backend, system, dtype, columns, kernel)
         self.chosen: Mapping[str, str] = {"kernel": used}
         self._at_once = 1 if drawn else self._product.most_steps or ROWS
@@ -168,5 +185,7 @@ def device_bytes(system: LinearSystem, dtype: Any, steps: int) -> int:
     rows = ROWS + 1 if system.moves else 1
     recorded = (steps + 1) * len(system.inputs.given) if system.inputs.recorded else 0
     q = 0 if system.noise is None else system.noise.G.shape[1]
-    entries = 2 * (n + q) * m + n * p + rows * (p + n) + recorded + output_entries(system.C, m)
-    return step_bytes(system, dtype) + entries * np.dtype(dtype).itemsize
+    entries = 2 * (n + q) * m + n * p + rows * (max(p, len(system.inputs.given)) + n) + recorded
+    places = 0 if system.input_places is None else system.input_places.nbytes
+    held = (entries + output_entries(system.C, m)) * np.dtype(dtype).itemsize
+    return step_bytes(system, dtype) + held + places

@@ -1,5 +1,5 @@
-"""The product that takes the states of a linear system over a step: with a dense or a sparse A, or by a series of
-products.
+"""The product that takes the states of a linear system over a step: with a dense or a sparse A, with blocks, or
+by a series of products.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from simsuite.core import Backend
 from simsuite.solvers.linear.discretisation.series import SeriesProduct, series_entries
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul import product_entries
+from simsuite.solvers.matmul.blocks import block_entries, block_product
 from simsuite.solvers.matmul.product import Product, product
 from simsuite.solvers.matmul.sparse import Matrix, sparse_bytes, sparse_product
 
@@ -24,6 +25,8 @@ def step_product(backend: Backend, system: LinearSystem, dtype: Any, columns: in
     if system.series is not None:
         series = SeriesProduct(backend, system.A.astype(dtype), (system.A.shape[0], columns), system.series, choice)
         return series, series.kernel
+    if system.blocks is not None:
+        return block_product(backend, system.blocks.astype(dtype), columns, choice)
     A = _with_noise(system)
     if system.sparse:
         return sparse_product(backend, A.astype(dtype), columns, choice)
@@ -34,6 +37,8 @@ def step_product(backend: Backend, system: LinearSystem, dtype: Any, columns: in
 def step_bytes(system: LinearSystem, dtype: Any) -> int:
     """How many bytes the step product of a system holds on its device, at most."""
     size = np.dtype(dtype).itemsize
+    if system.blocks is not None:
+        return block_entries(system.blocks, system.start.shape[1]) * size
     if not system.sparse:
         q = 0 if system.noise is None else system.noise.G.shape[1]
         n = len(system.A)

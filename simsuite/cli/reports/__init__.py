@@ -1,0 +1,1 @@
+"""`simsuite report`: what a run or a sweep found, as one HTML file."""

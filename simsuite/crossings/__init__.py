@@ -1,0 +1,1 @@
+"""When a number that is watched in the course of a run reaches a level: looks at it, and interpolation between them."""

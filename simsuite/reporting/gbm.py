@@ -1,0 +1,191 @@
+"""The sections of a report on a Monte Carlo run: options with errors, prices, risk and exposure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.pictures.recording import Recording
+from simsuite.reporting.figures import Series, chart, chart_rows
+from simsuite.reporting.markup import Cell, Content, paragraph, table
+from simsuite.reporting.page import Section
+from simsuite.solvers.gbm.results.text_lines import NOT_ASKED, with_error, worth
+from simsuite.words import measured
+
+_GREEKS = {  # what each is the derivative by
+    "delta": "price of the asset",
+    "gamma": "price of the asset, twice",
+    "vega": "volatility of the asset, per 1.00",
+    "rho": "rate, per 1.00",
+    "theta": "time that passes, per year",
+}
+_DRAWN = 8  # lines of a chart that are drawn from the start
+_ASSETS = 24  # assets with lines
+
+
+def results(summary: Mapping[str, Any]) -> str:
+    """Tables of what the run found."""
+    found = summary["results"]
+    options, assets, value = found.get("options", {}), found.get("assets", {}), worth(found)
+    text = paragraph(f"{found['paths']:,} paths. ± is one standard error; intervals hold the value with 95 %.")
+    if "measure" in found:
+        text += paragraph(f"Prices grow at market.drift ({found['measure']}): options have no price but a {value}.")
+    if options:
+        text += _options(options, value) + _greeks(options, list(assets)) + _reasons(options, "option")
+    if assets:
+        text += _assets(assets, found.get("assets_time")) + _reasons(assets, "asset")
+    return text + _risk(found.get("risk")) + _exposure(found.get("exposure"))
+
+
+def _options(options: Mapping[str, Any], value: str) -> str:
+    columns = [value, "95 % interval"]
+    known = [key for key in ("maturity", "exercise_probability") if any(key in o for o in options.values())]
+    rows: list[Sequence[Content]] = []
+    for name, option in options.items():
+        low, high = option["ci95"]
+        between = "unknown" if low is None or high is None else f"{low:.7g} .. {high:.7g}"
+        cells: list[Content] = [name, _pair(option["price"], option["standard_error"])]
+        rows.append([*cells, Cell(between, low, True), *(_probability(option, key) for key in known)])
+    heads = {"maturity": "maturity (years)", "exercise_probability": "exercised"}
+    header = ("option", *columns, *(heads[key] for key in known))
+    return table(f"Options: {value} ± standard error, in units of price", header, rows, True)
+
+
+def _probability(option: Mapping[str, Any], key: str) -> Content:
+    if key == "exercise_probability" and key in option:
+        return _pair(option[key], option.get(f"{key}_standard_error"))
+    found: float | None = option.get(key)
+    return Cell("", None, True) if found is None else found
+
+
+def _greeks(options: Mapping[str, Any], assets: Sequence[str]) -> str:
+    rows: list[Sequence[Content]] = []
+    for name, option in options.items():
+        methods = option.get("greeks_method", {})
+        for greek, by in _GREEKS.items():
+            for asset, value, error in _by_asset(option, greek, assets):
+                method = str(methods.get(greek, ""))
+                rows.append([name, greek, asset, _pair(value, error), Cell(by), method])
+    header = ("option", "Greek", "asset", "value", "derivative by", "method")
+    return table("Greeks ± standard error", header, rows, True) if rows else ""
+
+
+def _by_asset(
+    option: Mapping[str, Any], greek: str, assets: Sequence[str]
+) -> Iterator[tuple[str, float, float | None]]:
+    """A Greek of an option by each asset that it depends on; by no asset, for those that are of none."""
+    value, error = option.get(greek), option.get(f"{greek}_standard_error")
+    if not isinstance(value, list):
+        if value is not None:
+            yield "", value, error
+        return
+    for asset, of_asset, its_error in zip(assets, value, error or [None] * len(value)):
+        if of_asset is not None and (of_asset, its_error) != (0, 0):
+            yield asset, of_asset, its_error
+
+
+def _assets(assets: Mapping[str, Any], at: float | None) -> str:
+    levels = list(next(iter(assets.values()))["quantiles"])
+    rows: list[Sequence[Content]] = [
+        [
+            name,
+            _pair(asset["mean"], asset["mean_standard_error"]),
+            _pair(asset["std"], asset["std_standard_error"]),
+            *(_seven(asset["quantiles"][level]) for level in levels),
+        ]
+        for name, asset in assets.items()
+    ]
+    when = "at the end" if at is None else f"at t = {at:g} years"
+    header = ("asset", "mean", "standard deviation", *(f"{100 * float(level):g} %" for level in levels))
+    return table(f"Prices {when}, not discounted: value ± standard error, and quantiles", header, rows, True)
+
+
+def _reasons(items: Mapping[str, Any], what: str) -> str:
+    """Why numbers are not known that were asked for: each reason of an item once."""
+    rows: list[Sequence[Content]] = []
+    for name, item in items.items():
+        of: dict[str, list[str]] = {}
+        for number, reason in item.get("reasons", {}).items():
+            of.setdefault(reason, []).append(number.replace("_", " "))
+        rows += [[name, ", ".join(numbers), reason] for reason, numbers in of.items() if reason != NOT_ASKED]
+    return table("Numbers that are not known", (what, "numbers", "reason"), rows) if rows else ""
+
+
+def _risk(risk: Mapping[str, Any] | None) -> str:
+    if risk is None:
+        return ""
+    rows: list[Sequence[Content]] = []
+    for level, found in risk["levels"].items():
+        low, high = found["value_at_risk_ci95"]
+        between = "unknown" if low is None or high is None else f"{low:.7g} .. {high:.7g}"
+        shortfall = _pair(found["expected_shortfall"], found["expected_shortfall_standard_error"])
+        rows.append([f"{100 * float(level):g} %", _seven(found["value_at_risk"]), Cell(between, low, True), shortfall])
+    value = with_error(risk["value"], risk["value_standard_error"])
+    caption = f"Risk of the loss over {risk['horizon']:g} years; the value at the start is {value}"
+    interval = f"{100 * risk['confidence']:g} % interval"
+    return table(caption, ("level", "value at risk", interval, "expected shortfall"), rows)
+
+
+def _exposure(exposure: Mapping[str, Any] | None) -> str:
+    if exposure is None:
+        return ""
+    rows: list[Sequence[Content]] = [
+        [at["time"], *(_pair(at[part], at[f"{part}_standard_error"]) for part in ("expected", "negative"))]
+        for at in exposure["profile"]
+    ]
+    peak = measured(f"{exposure['peak']['time']:g}", "year")
+    caption = f"Exposure: means of max(V, 0) and max(−V, 0), V the value of the assets held; the peak is at t = {peak}"
+    return table(caption, ("time (years)", "expected exposure", "expected negative exposure"), rows)
+
+
+def _seven(value: float | None) -> Cell:
+    """A number with seven digits."""
+    return Cell("unknown", None, True) if value is None else Cell(f"{value:.7g}", float(value), True)
+
+
+def _pair(value: float | None, error: float | None) -> Cell:
+    """A value with its standard error."""
+    return Cell("unknown", None, True) if value is None else Cell(with_error(value, error), float(value), True)
+
+
+def sections(run: Recording) -> Iterator[Section]:
+    """What the results file holds over time, as far as the run got."""
+    if run.frames < 2 or not run.has("price_mean"):
+        return
+    rows = chart_rows(run.frames)
+    x, unit = run.time[rows], run.unit("time")
+    names = run.texts("asset")[:_ASSETS]
+    means = run.numbers("price_mean", slice(run.frames))[rows]
+    errors = _errors(run, "price_mean", rows)
+    series = [
+        Series(name, means[:, k], None if errors is None else errors[:, k], k < _DRAWN) for k, name in enumerate(names)
+    ]
+    charts = chart("Mean prices ± standard error", "t", x, "time", unit, "price", "", series)
+    levels = run.numbers("quantile", slice(None))
+    quantiles = run.numbers("price_quantile", slice(None), slice(run.frames))[:, rows]
+    lines = [
+        Series(f"{name}, {100 * level:g} %", quantiles[i, :, k], shown=not k)
+        for k, name in enumerate(names)
+        for i, level in enumerate(levels)
+    ]
+    charts += chart("Quantiles of prices", "t", x, "time", unit, "price", "", lines)
+    if run.has("exposure_expected"):
+        charts += chart("Exposure", "t", x, "time", unit, "value", "", list(_exposures(run, rows)))
+    yield Section("Over time", charts)
+
+
+def _exposures(run: Recording, rows: np.ndarray) -> Iterator[Series]:
+    for part in ("expected", "negative"):
+        value = run.numbers(f"exposure_{part}", slice(run.frames))[rows]
+        yield Series(part, value, _errors(run, f"exposure_{part}", rows))
+    for i, level in enumerate(run.numbers("level", slice(None))):
+        values = run.numbers("exposure_potential", i, slice(run.frames))[rows]
+        yield Series(f"potential, {100 * level:.4g} %", values)
+
+
+def _errors(run: Recording, name: str, rows: np.ndarray) -> np.ndarray | None:
+    """The standard errors of a variable over time; None where it has none, as of Sobol points."""
+    error = f"{name}_standard_error"
+    return run.numbers(error, slice(run.frames))[rows] if run.has(error) else None

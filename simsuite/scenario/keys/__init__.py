@@ -1,0 +1,1 @@
+"""What keys scenario files have: for editors, as a page, and key by key."""

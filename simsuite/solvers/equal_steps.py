@@ -1,0 +1,52 @@
+"""What problems have in common whose steps are all equally long, and which always come to the same end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from simsuite.core import Clock, HostArray, Snapshot, Stepper
+
+
+class EqualSteps:
+    """The part of a `Problem` that follows from `clock` and `dt`, the length of its steps. Any: results as JSON."""
+
+    if TYPE_CHECKING:  # attributes here would be the defaults of fields of a dataclass
+
+        @property
+        def dt(self) -> float: ...
+
+        @property
+        def clock(self) -> Clock: ...
+
+    adaptive = False
+    unbounded: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def decided(self) -> Mapping[str, Any]:
+        return {}
+
+    def lengths(self, step: int) -> tuple[float, float]:
+        return self.dt, self.dt
+
+    def position(self, step: int) -> tuple[int, float]:
+        return step, self.clock.time(step)
+
+    def next_look(self, step: int) -> int | None:
+        return None
+
+    def settle(self, stepper: Stepper) -> int:
+        return self.clock.end
+
+    def totals(self, observed: Snapshot) -> Mapping[str, HostArray]:
+        return {}
+
+    def fault(self, observed: Snapshot) -> str | None:
+        """The first array with a NaN or Inf in it, and its index."""
+        for name, array in observed.arrays.items():
+            wrong = np.argwhere(~np.isfinite(array))
+            if len(wrong):
+                return f"{name} at index {', '.join(map(str, wrong[0]))}"
+        return None
