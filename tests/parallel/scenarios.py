@@ -28,6 +28,16 @@ strike = 100.0
 greeks = {greeks}
 control_variate = {greeks}
 """
+_BUMPED = """
+[[option]]
+name = "bumped"
+style = "american"
+payoff = "put"
+strike = 100.0
+exercise = 3
+greeks = "bumped"
+holding = 2.0
+"""
 _AMERICAN = """
 [[option]]
 name = "put"
@@ -176,4 +186,6 @@ SCENARIOS = {
     "ring": _HEAT.format(precision="float32c", ny=37, ends=_RING),
     "thin slabs": _HEAT.format(precision="float32", ny=5, ends=_RING),
     "materials": _MATERIALS,
+    # paths of several markets
+    "bumped": _scenario("count = 9002\nbatch = 4096\nantithetic = true", _BUMPED, output="checkpoint_every = 3"),
 }
