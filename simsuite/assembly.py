@@ -18,12 +18,14 @@ from simsuite.backends.threads import cores, threads_available
 from simsuite.capabilities import (
     Advising,
     CompilesAhead,
+    Divisible,
     Foreseeable,
     MemorySaving,
     Rehearsing,
     steps_expected,
     threads_for,
 )
+from simsuite.communication.communicator import ONLY_SEAT, Seat
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about, stored_bytes
@@ -40,17 +42,28 @@ _SMALL = 1 << 28  # a problem needs at most so many bytes of its device that ano
 _LARGE = 1 << 30  # a problem needs so many bytes of its device that it may take a while to fill them
 
 
-def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text: None) -> Device:
-    """The device that the scenario asks for, opened when it is first needed. announce: told what takes long there."""
+def device_of(
+    scenario: Scenario,
+    announce: Callable[[str], None] = lambda text: None,
+    seat: Seat = ONLY_SEAT,
+    processes: int = 1,
+) -> Device:
+    """The device that the scenario asks for, opened when it is first needed. announce: told what takes long there.
+    seat: where this process works, if it is one of several `processes` that share the run."""
 
     @functools.cache
     def opened() -> Backend:
         run = scenario.model.run
-        backend = open_backend(run.device, run.loader)
+        if processes > 1 and ":" in run.device:
+            help = '\n  = help: write device = "cuda", then each process takes one of its own'
+            raise UsageError(f"{processes} processes cannot share the one device {run.device}{help}")
+        backend = open_backend(run.device, run.loader, seat.gpu)
         backend.announce = announce
         asked = run.threads
         if asked != "auto":
             backend.threads = min(asked, cores())
+        elif seat.sharing > 1:
+            backend.threads = max(1, backend.threads // seat.sharing)
         return backend
 
     return opened
@@ -98,10 +111,11 @@ def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapp
         raise DeviceError(f"there is not enough memory on this machine: {error}") from None
 
 
-def make_backend(device: Device, problem: Problem) -> Backend:
-    """The device, opened for a problem. Raises DeviceError when there is none or the problem does not fit."""
+def make_backend(device: Device, problem: Problem, processes: int = 1) -> Backend:
+    """The device, opened for a problem, or for the part of one of so many processes. Raises DeviceError when there is
+    none or that does not fit."""
     backend = device()
-    need, free = memory_needed(problem), backend.memory_free()
+    need, free = memory_needed(problem, processes), backend.memory_free()
     if need > free:
         message = f"this run needs {need / 1e9:.2f} GB on {backend.name}, which has {free / 1e9:.2f} GB free"
         raise DeviceError(message + _memory_help(problem))
@@ -109,13 +123,13 @@ def make_backend(device: Device, problem: Problem) -> Backend:
 
 
 @contextlib.contextmanager
-def computing(problem: Problem, backend: Backend) -> Iterator[None]:
+def computing(problem: Problem, backend: Backend, ahead: bool = True) -> Iterator[None]:
     """In this context a run computes: on as many threads as it has work for, with a second process that compiles its
-    kernels, too, where the device can have one. Turns a MemoryError into a DeviceError that says what to do about
-    it."""
+    kernels, too, where the device can have one, unless `ahead` is false. Turns a MemoryError into a DeviceError that
+    says what to do about it."""
     with contextlib.ExitStack() as stack:
         # The second process makes the state again, for which a large problem may not leave enough memory.
-        if isinstance(backend, CompilesAhead) and memory_needed(problem) <= _SMALL:
+        if ahead and isinstance(backend, CompilesAhead) and memory_needed(problem) <= _SMALL:
             stack.enter_context(backend.compiling_ahead(functools.partial(_rehearse, problem)))
         stack.enter_context(backend.on_threads(threads_for(problem, backend)))
         try:
@@ -138,10 +152,13 @@ def _memory_help(problem: Problem) -> str:
     return f"\n  = help: {problem.less_memory}" if isinstance(problem, MemorySaving) else ""
 
 
-def memory_needed(problem: Problem) -> int:
-    """Bytes that a run needs on its device: for what the stepper allocates and for snapshots on their way to files."""
-    snapshot = sum(a.nbytes for a in problem.initial().arrays.values())
-    return problem.device_bytes() + SNAPSHOTS * snapshot
+def memory_needed(problem: Problem, processes: int = 1) -> int:
+    """Bytes that a run, or the part of one of so many processes, needs on its device: for what the stepper allocates
+    and for snapshots on their way to files."""
+    start, own = problem.initial(), problem.device_bytes()
+    if processes > 1 and isinstance(problem, Divisible):
+        start, own = problem.cut(start, 0, processes), problem.part_bytes(processes)
+    return own + SNAPSHOTS * sum(a.nbytes for a in start.arrays.values())
 
 
 def default_directory(scenario: Scenario) -> Path:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
-from simsuite.core import Backend, Fence, JsonObject, Problem, Snapshot, Stepper
+from simsuite.communication.communicator import Communicator
+from simsuite.core import Backend, DeviceArray, Fence, JsonObject, Problem, Snapshot, Stepper
 from simsuite.crossings.looks import Looks
 
 
@@ -79,6 +80,29 @@ class Profiled(Protocol):
 
     def profiler(self) -> DeviceProfiler:
         """A new one, which watches this backend from now on."""
+
+
+class Link(Protocol):
+    """Connects a device with those of other processes."""
+
+    def exchange(
+        self, to_before: DeviceArray, from_before: DeviceArray, before: int | None,
+        to_after: DeviceArray, from_after: DeviceArray, after: int | None,
+    ) -> None:  # fmt: skip
+        """Queue sending and receiving of arrays in C order, all of one size. before, after: numbers of the processes on
+        both sides; None for none."""
+
+
+@runtime_checkable
+class Linking(Protocol):
+    """A backend whose device can send arrays to those of other processes."""
+
+    def link_identity(self) -> tuple[int, ...]:
+        """What processes tell each other to find each other."""
+
+    def link(self, identity: tuple[int, ...], rank: int, size: int) -> Link:
+        """Connect the devices of so many processes, of which this is number `rank`. Waits for all of them. identity:
+        what `link_identity` gave in one of them."""
 
 
 @runtime_checkable
@@ -252,3 +276,32 @@ class Positioned(Protocol):
 def taken(problem: Positioned, stepper: Stepper) -> int:
     """How many time steps the stepper has taken so far."""
     return stepper.taken if isinstance(stepper, Adaptive) else problem.position(stepper.step)[0]
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A problem that several processes can share, each with a stepper of its part. Results are those of one process, to
+    the bit, whatever their number."""
+
+    def indivisible(self, processes: int) -> str | None:
+        """Why so many processes cannot share this very problem, in a clause; None if they can."""
+
+    def part_bytes(self, processes: int) -> int:
+        """Bytes that each of so many processes allocates on its device at most."""
+
+    def cut(self, state: Snapshot, process: int, processes: int) -> Snapshot:
+        """The part of a state with which one of so many processes begins, or goes on."""
+
+    def join(self, parts: Sequence[Snapshot]) -> Snapshot:
+        """What one process alone would have, from the parts of a state, or of an observation, of all processes."""
+
+    def part(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Stepper:
+        """The stepper of a process's part. start: as `cut` gives it."""
+
+
+@runtime_checkable
+class Steered(Protocol):
+    """A stepper whose course `Problem.settle` may change: what it says of its course in one process, all others are
+    given."""
+
+    course: Mapping[str, Any]

@@ -125,6 +125,14 @@ class DiskError(SimsuiteError):
         self.exit_code = 75
 
 
+class ProcessFailure(SimsuiteError):
+    """Another process of a run that several share has failed. Its exit code is that of this error."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
 class VerificationFailure(SimsuiteError):
     """A comparison or verification found something wrong."""
 

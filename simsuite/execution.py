@@ -24,7 +24,7 @@ from simsuite.assembly import (
 from simsuite.capabilities import Adaptive, Advising, Extensible, Lengthening, SelfChecking, Staged, taken, threads_for
 from simsuite.conditions import changed, conditions, versions
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
-from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
+from simsuite.errors import Advice, DiskError, NumericalFailure, ProcessFailure, SimsuiteError, UsageError
 from simsuite.io.checkpoint import Checkpoint, read_about, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
@@ -35,6 +35,7 @@ from simsuite.io.recovery import Condition, mend
 from simsuite.io.results_file import ResultsFile
 from simsuite.io.writer_thread import Writer
 from simsuite.loop import march
+from simsuite.parallel.crew import Crew, Single
 from simsuite.profiling import NotProfiled
 from simsuite.progress import LiveProgress, Outlook, Reporter, Silent, position, progress_made, units
 from simsuite.provenance import HISTORY_BYTES, Origin, appended, looking
@@ -61,9 +62,9 @@ class Execution:
 
     stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
     the scenario of the finished run in the directory, if this one is to go on from its end. longer: whether a run there
-    that differs in an earlier end goes on to this one's. asynchronous: whether steps
-    go on while results are written. profiler: watches what the run does.
-    origin: waits for what is told of the origin of the files; by default it is looked for while the run begins.
+    that differs in an earlier end goes on to this one's. asynchronous: whether steps go on while results are written.
+    profiler: watches what the run does. crew: the processes that share it. origin: waits for what is told of the origin
+    of the files; by default it is looked for while the run begins.
     """
 
     scenario: Scenario
@@ -75,6 +76,7 @@ class Execution:
     asynchronous: bool = True
     longer: bool = False
     profiler: NotProfiled = field(default_factory=NotProfiled)
+    crew: Crew = field(default_factory=Single)
     origin: Callable[[], Origin] | None = None
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
@@ -89,8 +91,8 @@ class Execution:
             return self._run()
 
     def _run(self) -> dict[str, Any]:
-        device = device_of(self.scenario, self.reporter.message)
-        problem = None if self._begun() else make_problem(self.scenario, device)
+        device = device_of(self.scenario, self.reporter.message, self.crew.seat, self.crew.size)
+        problem = None if self._begun() else self._make_problem(device)
         with self.directory.locked():
             complete_lengthening(self.directory)
             state = State.EMPTY if self.fresh else self.directory.state()
@@ -109,12 +111,12 @@ class Execution:
             if not self._begun() or self._scenario_differs():
                 self.directory.require_own_scenario()
             if problem is None or self._begun():
-                problem = make_problem(self.scenario, device, self._decided())
+                problem = self._make_problem(device, self._decided())
             self._require_room(problem)
             origin = self.origin or looking(self.scenario.base)
             try:
-                backend = make_backend(device, problem)
-                with computing(problem, backend):
+                backend = make_backend(device, problem, self.crew.size)
+                with computing(problem, backend, ahead=self.crew.size == 1):
                     return self._march(problem, device, backend, origin)
             except Exception as error:
                 self.directory.remove_progress()
@@ -122,9 +124,14 @@ class Execution:
                 if failure is not None:
                     self._tell_what_is_safe(failure)
                     raise failure from error
-                if isinstance(error, DiskError):
+                if isinstance(error, (DiskError, ProcessFailure)):
                     self._tell_what_is_safe(error)
                 raise
+
+    def _make_problem(self, device: Device, decided: Mapping[str, Any] | None = None) -> Problem:
+        problem = make_problem(self.scenario, device, decided)
+        self.crew.require_divisible(problem)
+        return problem
 
     def _again(self) -> Advice:
         """Advice on how to run a finished run again; `resume`, which takes the directory's scenario, has no --fresh."""
@@ -177,14 +184,15 @@ class Execution:
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
             self._warn(problem.warnings if isinstance(problem, Advising) else ())
         live = LiveProgress(self.directory, backend, problem)
-        self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
+        shared = f", shared by {self.crew.size} processes" * (self.crew.size > 1)
+        self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name}){shared}")
         if backend.note is not None:
             self.reporter.message(backend.note)
         start, before = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
         if self._scenario_differs():  # otherwise it stays, also with somebody's comments
             self.directory.write_scenario(self.scenario.resolved_toml())
         self.profiler.attach(backend)
-        stepper = problem.stepper(backend, start)
+        stepper = self.crew.stepper(problem, backend, start)
         self.profiler.watch(stepper)
         chosen = {**problem.method, **stepper.chosen}
         if "stepper_reason" in chosen:
@@ -224,7 +232,7 @@ class Execution:
             )
             work = functools.partial(_work, problem, stepper)
             stopwatch = Stopwatch(backend, stepper.step, problem.clock.end, work)
-            settling = Settling(problem, self.reporter, live, stopwatch)
+            settling = Settling(problem, self.reporter, live, stopwatch, self.crew)
             outlook = Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.remove_summary()  # it tells where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
@@ -243,15 +251,8 @@ class Execution:
 
             try:
                 due: list[Output] = [*outputs, settling, looks, checkpoint]
-                reason = march(
-                    stepper,
-                    problem.clock.end,
-                    due,
-                    backend,
-                    self.stopped,
-                    progress,
-                    lambda: settling.over or looks.over,
-                )
+                stopped, end = self.crew.stopped(self.stopped), problem.clock.end
+                reason = march(stepper, end, due, backend, stopped, progress, lambda: settling.over or looks.over)
                 stopwatch.stop(stepper.step)
                 self.profiler.over()
                 ended = stepper.step == problem.clock.end and isinstance(problem, Lengthening)
@@ -291,6 +292,7 @@ class Execution:
                 "device": backend.name,
                 "device_name": backend.device_name,
                 "threads": threads_for(problem, backend),
+                **({"processes": self.crew.size} if self.crew.size > 1 else {}),
                 **({"resumed": True} if start.step > 0 else {}),
                 **({} if watch.over is None else {"ended_by": watch.over}),
                 **problem.method,

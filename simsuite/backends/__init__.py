@@ -9,14 +9,14 @@ from simsuite.core import Backend
 from simsuite.errors import DeviceError
 
 
-def open_backend(device: str, loader: str = "auto") -> Backend:
+def open_backend(device: str, loader: str = "auto", gpu: int = 0) -> Backend:
     """The backend for `device`: "cpu", "cuda", "cuda:1", "cudasim", or "auto" (a GPU if one works, else the CPU).
-    loader: what launches programs in CUDA C++ on a GPU, see `loaders`.
+    loader: what launches programs in CUDA C++ on a GPU, see `loaders`. gpu: which one, where `device` does not say.
 
     Raises DeviceError (exit code 4), with the reason, if a device asked for by name cannot be used.
     """
     if device == "auto":
-        return _first_that_works(loader)
+        return _first_that_works(loader, gpu)
     if device == "cpu":
         from simsuite.backends.cpu import CpuBackend
 
@@ -25,14 +25,14 @@ def open_backend(device: str, loader: str = "auto") -> Backend:
         return _simulator()
     from simsuite.backends.cuda import CudaBackend
 
-    return CudaBackend(int(device.partition(":")[2] or 0), loader)
+    return CudaBackend(int(device.partition(":")[2] or gpu), loader)
 
 
-def _first_that_works(loader: str) -> Backend:
+def _first_that_works(loader: str, gpu: int) -> Backend:
     from simsuite.backends.cpu import CpuBackend
 
     try:
-        return open_backend("cuda", loader)
+        return open_backend("cuda", loader, gpu)
     except DeviceError as reason:
         return CpuBackend(note=f"running on the CPU: {reason}")
 

@@ -25,6 +25,7 @@ from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.install import GPU_PACKAGES
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.loaders import Loader, open_loader
+from simsuite.backends.nccl import NcclLink, new_identity
 from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.backends.numba_kernels import NumbaKernels
 from simsuite.backends.numba_launch import NumbaLaunch
@@ -312,6 +313,13 @@ class CudaBackend(NumbaKernels):
                 yield
         except self._cupy.cuda.memory.OutOfMemoryError as e:
             raise DeviceError(f"not enough memory on {self.name}: {e}") from None
+
+    def link_identity(self) -> tuple[int, ...]:
+        return new_identity()
+
+    def link(self, identity: tuple[int, ...], rank: int, size: int) -> NcclLink:
+        with self._device:
+            return NcclLink(self.compute, identity, rank, size)
 
     def fence(self) -> Fence:
         return _EventFence(self._cupy, self.compute)

@@ -18,6 +18,7 @@ from simsuite.cli.sweeps import command as sweep
 from simsuite.cli.videos import command as video
 from simsuite.cli.watching import command as watching
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
+from simsuite.parallel.launch import be_silent, rank_and_size
 from simsuite.version import VERSION
 
 app = typer.Typer(
@@ -54,6 +55,8 @@ app.command()(bench.bench)
 # errors of the system that are about the name of a file, or about who may use it
 _OF_NAMES = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EROFS)
 
+_SHARED = ("run", "resume")  # commands that several processes can share
+
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -82,7 +85,10 @@ def main() -> None:
 def _run(as_json: bool) -> None:
     """Run the command line, and put errors into words."""
     begin_command()
+    if rank_and_size()[0] > 0:
+        be_silent()
     try:
+        _require_single("".join(sys.argv[1:2]))
         require_addresses()
         app(prog_name="simsuite")
     except SystemExit as e:
@@ -107,6 +113,14 @@ def _run(as_json: bool) -> None:
         if as_json:
             print_error_json(type(e).__name__, str(e), 1)
         sys.exit(1)
+
+
+def _require_single(command: str) -> None:
+    """Raises UsageError for a command that a launcher of MPI has started several times, but that cannot be shared."""
+    size = rank_and_size()[1]
+    if size > 1 and command and not command.startswith("-") and command not in _SHARED:
+        help = f"mpiexec can start {' and '.join(_SHARED)} alone"
+        raise UsageError(f"{size} processes cannot share `simsuite {command}`\n  = help: {help}")
 
 
 def _help_with_options(words: list[str]) -> str | None:

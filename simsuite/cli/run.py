@@ -18,6 +18,7 @@ from simsuite.stopping import Stopping
 
 if TYPE_CHECKING:
     from simsuite.io.directory import RunDirectory
+    from simsuite.parallel.session import Session
     from simsuite.scenario import Scenario
 
 
@@ -130,25 +131,28 @@ def run(
 ) -> None:
     """Run a scenario, or continue its interrupted run."""
     from simsuite.assembly import default_directory
+    from simsuite.parallel.session import Session
 
     if extend and (fresh or from_checkpoint is not None):
         raise UsageError("--extend goes on with a run: give neither --fresh nor --from-checkpoint")
-    loaded = load_scenario(scenario, set, output, device, threads)
-    if from_checkpoint is not None:
-        begin = _beginning_with(run_directory(from_checkpoint).path, loaded, fresh)
-        loaded = load_scenario(scenario, [*(set or []), begin], output, device, threads)
-    execute(
-        loaded,
-        default_directory(loaded),
-        fresh,
-        max_minutes,
-        as_json,
-        quiet,
-        verbose=verbose,
-        asynchronous=asynchronous,
-        profile=profile,
-        longer=extend,
-    )
+    with Session() as session:
+        loaded = load_scenario(scenario, set, output, device, threads)
+        if from_checkpoint is not None:
+            begin = session.from_first(lambda: _beginning_with(run_directory(from_checkpoint).path, loaded, fresh))
+            loaded = load_scenario(scenario, [*(set or []), begin], output, device, threads)
+        execute(
+            loaded,
+            default_directory(loaded),
+            fresh,
+            max_minutes,
+            as_json,
+            quiet,
+            session,
+            verbose=verbose,
+            asynchronous=asynchronous,
+            profile=profile,
+            longer=extend,
+        )
 
 
 def _beginning_with(run: Path, scenario: Scenario, fresh: bool) -> str:
@@ -189,32 +193,37 @@ def resume(
 ) -> None:
     """Continue the interrupted run in a directory, without its scenario file; or extend a finished one."""
     from simsuite.assembly import extension_of_run, scenario_of_run, target_reached
+    from simsuite.parallel.session import Session
 
-    directory = run_directory(directory).path
-    if end is not None:
-        from simsuite.running.lengthening import to_later_end
+    with Session() as session:
+        directory = run_directory(directory).path
+        before = None
+        if end is not None:
+            from simsuite.running.lengthening import to_later_end
 
-        if paths is not None:
-            raise UsageError("--paths is of Monte Carlo runs, --end of others: give one of them")
-        scenario = to_later_end(directory, end, _with_threads(threads))
-        execute(scenario, directory, False, max_minutes, as_json, quiet, None, verbose, asynchronous, longer=True)
-    elif paths is None:
+            if paths is not None:
+                raise UsageError("--paths is of Monte Carlo runs, --end of others: give one of them")
+            scenario = to_later_end(directory, end, _with_threads(threads))
+        elif paths is None:
+            scenario = scenario_of_run(directory, _with_threads(threads))
+        else:
+            scenario, before = extension_of_run(directory, paths, _with_threads(threads))
+            note = None if before is None else target_reached(directory, before.model.paths.count)
+            if note is not None and not quiet:
+                say(note)
         execute(
-            scenario_of_run(directory, _with_threads(threads)),
+            scenario,
             directory,
             False,
             max_minutes,
             as_json,
             quiet,
-            verbose=verbose,
-            asynchronous=asynchronous,
+            session,
+            before,
+            verbose,
+            asynchronous,
+            longer=end is not None,
         )
-    else:
-        scenario, before = extension_of_run(directory, paths, _with_threads(threads))
-        note = None if before is None else target_reached(directory, before.model.paths.count)
-        if note is not None and not quiet:
-            say(note)
-        execute(scenario, directory, False, max_minutes, as_json, quiet, before, verbose, asynchronous)
 
 
 def execute(
@@ -224,6 +233,7 @@ def execute(
     max_minutes: float | None,
     as_json: bool,
     quiet: bool,
+    session: Session,
     extends: Scenario | None = None,
     verbose: bool = False,
     asynchronous: Switch = Switch.ON,
@@ -235,9 +245,17 @@ def execute(
 
     watched = new_profiler() if profile else None
     with Stopping(max_minutes, last=True) as stopping:
+        if session.follows is not None:
+            from simsuite.parallel.follower import Follower
+
+            Follower(session.follows, scenario, stopping).run()
+        if session.crew.size > 1:
+            from simsuite.parallel.follower import signature
+
+            session.crew.require_alike(signature(scenario), scenario.differences)
         at_once = asynchronous is Switch.ON
         files = RunDirectory(directory)
-        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, longer)
+        run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, longer, crew=session.crew)
         if watched is not None:
             run.profiler = watched
         summary = run.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simsuite.core import Problem, Stepper
+from simsuite.parallel.crew import Crew
 from simsuite.progress import LiveProgress, Reporter
 from simsuite.running.stopwatch import Stopwatch
 
@@ -10,8 +11,11 @@ from simsuite.running.stopwatch import Stopwatch
 class Settling:
     """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
 
-    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, stopwatch: Stopwatch) -> None:
+    def __init__(
+        self, problem: Problem, reporter: Reporter, live: LiveProgress, stopwatch: Stopwatch, crew: Crew
+    ) -> None:
         self._problem, self._reporter, self._live, self._stopwatch = problem, reporter, live, stopwatch
+        self._crew = crew
         self.over = False
 
     def next_step(self, step: int) -> int | None:
@@ -23,6 +27,7 @@ class Settling:
     def emit(self, stepper: Stepper) -> None:
         step = stepper.step
         end = self._problem.settle(stepper)
+        self._crew.settled(stepper)
         if stepper.step != step:  # steps were left out, which do not count as work
             self._stopwatch.stop(step)
         self._reporter.expect(end)

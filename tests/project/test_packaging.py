@@ -24,7 +24,19 @@ GENERATED = re.compile(r"PKG-INFO|setup\.cfg|simsuite\.egg-info/.*")
 
 
 # packages that only some commands need
-SOMETIMES = {"xarray", "h5netcdf", "pandas", "zarr", "pyarrow", "vtk", "sympy", "mpmath", "pycuda", "imageio-ffmpeg"}
+SOMETIMES = {
+    "xarray",
+    "h5netcdf",
+    "pandas",
+    "zarr",
+    "pyarrow",
+    "vtk",
+    "sympy",
+    "mpmath",
+    "pycuda",
+    "imageio-ffmpeg",
+    "mpi4py",
+}
 WITHOUT = """
 import sys
 sys.modules.update(dict.fromkeys({packages!r}))

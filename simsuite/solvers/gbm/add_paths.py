@@ -12,10 +12,9 @@ import numpy as np
 
 from simsuite.core import Backend, Snapshot
 from simsuite.solvers.gbm.paths.plan import PathPlan
+from simsuite.solvers.gbm.paths.shared_state import SUMS
 from simsuite.solvers.gbm.paths.stepper import PathStepper
 from simsuite.solvers.gbm.statistics.statistics import GROUP
-
-_SUMS = ("moments", "histogram", "options", "joint", "risk", "exposure", "exposure_counts")
 
 
 def with_added_paths(plan: PathPlan, before: PathPlan, end: Snapshot, backend: Backend) -> Snapshot:
@@ -66,4 +65,4 @@ def _same_bumps(plan: PathPlan, before: PathPlan) -> bool:
 
 
 def _without(arrays: dict[str, np.ndarray], taken: Snapshot) -> dict[str, np.ndarray]:
-    return {name: arrays[name] - taken.arrays[name] for name in _SUMS if name in arrays}
+    return {name: arrays[name] - taken.arrays[name] for name in SUMS if name in arrays}

@@ -3,14 +3,15 @@ makes steps of, and the results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from simsuite.communication.communicator import Communicator
 from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.add_paths import with_added_paths
@@ -21,7 +22,8 @@ from simsuite.solvers.gbm.checks.unsupported import require_supported
 from simsuite.solvers.gbm.joint.joint import Joint
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.paths.plan import PathPlan
-from simsuite.solvers.gbm.paths.stepper import PathStepper
+from simsuite.solvers.gbm.paths.shared_state import cut, join
+from simsuite.solvers.gbm.paths.stepper import OPTIONS, PathStepper
 from simsuite.solvers.gbm.read_joint import read_joint
 from simsuite.solvers.gbm.read_parts import joined, joined_payoffs, read_parts
 from simsuite.solvers.gbm.results import results
@@ -48,6 +50,7 @@ class GbmProblem(PathPlan):
     rate_unit = "path-steps/s"
     adaptive = False
     multilevel: ClassVar[bool] = False
+    stepper_kind: ClassVar[Callable[..., Stepper]] = PathStepper
 
     @classmethod
     def from_scenario(
@@ -119,7 +122,7 @@ class GbmProblem(PathPlan):
         batch = stepper.step // self.n_steps
         if stepper.paths_done != self.batches.begin(batch):  # a run with added paths begins within a batch
             return self.clock.end
-        with stepper.observe_options() as observed:
+        with stepper.observe(OPTIONS) as observed:
             needed = results.paths_needed(self, observed)
             fault = observed.arrays["fault"][0] != NO_FAULT
         if needed <= stepper.paths_done or fault or stepper.step == self.batches_end:
@@ -141,7 +144,25 @@ class GbmProblem(PathPlan):
         return denominated(self.layout)
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        return PathStepper(self, backend, start)
+        return self.stepper_kind(self, backend, start)
+
+    # ---- shares of several processes
+
+    def indivisible(self, processes: int) -> str | None:
+        return None
+
+    def part_bytes(self, processes: int) -> int:
+        return replace(self, share=(0, processes)).device_bytes()
+
+    def cut(self, state: Snapshot, process: int, processes: int) -> Snapshot:
+        return cut(self, state, process, processes)
+
+    def join(self, parts: Sequence[Snapshot]) -> Snapshot:
+        return join(self, parts)
+
+    def part(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Stepper:
+        own = replace(self, share=(communicator.rank, communicator.size))
+        return self.stepper_kind(own, backend, start, communicator)
 
     # ---- what comes out
 

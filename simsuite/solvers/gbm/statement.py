@@ -23,6 +23,7 @@ from simsuite.solvers.gbm.payoffs.functionals import codes
 from simsuite.solvers.gbm.payoffs.payoffs import Payoffs, expected_path
 from simsuite.solvers.gbm.random_numbers.numbering import ENDLESS, numbering_of
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK, PRECISIONS
+from simsuite.solvers.gbm.schedule.shares import largest_share, shares
 from simsuite.solvers.gbm.schedule.timeline import Timeline
 
 _STORED_PATHS = 64
@@ -33,7 +34,8 @@ Made = TypeVar("Made")
 @dataclass(frozen=True)
 class Statement(Timeline):
     """A validated scenario, with what is read from it. frame_steps: time steps of the frames, the first 0, the last the
-    end. joint: what is averaged over paths of several markets at once, if there is any."""
+    end. joint: what is averaged over paths of several markets at once, if there is any. share: (process, processes), if
+    several processes share the paths of each batch."""
 
     scenario: GbmScenario
     dynamics: Dynamics
@@ -41,6 +43,7 @@ class Statement(Timeline):
     frame_steps: tuple[int, ...]
     batch: int
     joint: Joint | None = None
+    share: tuple[int, int] = (0, 1)
 
     summed: ClassVar[int] = 1  # how many steps of random numbers make one step of a path
 
@@ -104,6 +107,22 @@ class Statement(Timeline):
         """The number of paths that are stored whole, which are the first ones."""
         asked = self.scenario.output.store_paths
         return min(_STORED_PATHS, self.batch) if asked is None else asked
+
+    @property
+    def stored_here(self) -> int:
+        """The number of paths that this process stores: those that are stored are all the first one's."""
+        return self.stored if self.share[0] == 0 else 0
+
+    @cached_property
+    def held(self) -> int:
+        """The largest number of paths that this process makes at once."""
+        return largest_share(self.batch, self.share[1], self.stored)
+
+    def own(self, n: int, first: bool) -> range:
+        """The paths that this process makes of n that all make together. first: whether some of them may be stored."""
+        process, processes = self.share
+        bounds = shares(n, processes, self.stored if first else 0)
+        return range(bounds[process], bounds[process + 1])
 
     @cached_property
     def functional_codes(self) -> tuple[tuple[int, int, int, int, int], ...]:

@@ -41,6 +41,7 @@ from simsuite.solvers.heat.results.layout import heat_layout
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.results.reference_error import reference_error
 from simsuite.solvers.heat.results.watched import looks_of, peaks, readings
+from simsuite.solvers.heat.shared_slabs import SharedSlabs
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, STEADY_FIELDS, SteadyStepper
 from simsuite.solvers.heat.stepper_choice.expected_steps import many_more
@@ -59,7 +60,7 @@ FORETOLD = 3.0  # Steps that control their error may be more or fewer than expec
 
 
 @dataclass(frozen=True, eq=False)
-class HeatProblem:
+class HeatProblem(SharedSlabs):
     """ρc ∂T/∂t = ∇·(k∇T) + q on a rectangle.
 
     scenario: the validated file. made: its discretisation in space. plan: its plan in time."""

@@ -40,6 +40,7 @@ from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
 from simsuite.solvers.linear.results.not_finite import first_not_finite
 from simsuite.solvers.linear.results.residual import residual
 from simsuite.solvers.linear.results.watched import WatchedEntries, largest_entry
+from simsuite.solvers.linear.shared_columns import SharedColumns
 from simsuite.solvers.linear.spectral.cost import gain_by_modes, pace
 from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.spectral.prepare import prepare
@@ -56,7 +57,7 @@ _ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}
 
 
 @dataclass(frozen=True)
-class LinearProblem(EqualSteps):
+class LinearProblem(SharedColumns, EqualSteps):
     """The linear system X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:

@@ -80,7 +80,7 @@ def _with_steps(finest: PathPlan, steps: int) -> PathPlan:
         model, frames = model.model_copy(update=parts), (0, steps)
         dynamics = Dynamics.of(model)
         payoffs = read_payoffs(model, dynamics)
-    return PathPlan(model, dynamics, payoffs, frames, finest.batch)
+    return PathPlan(model, dynamics, payoffs, frames, finest.batch, share=finest.share)
 
 
 def _bare(plan: PathPlan) -> PathPlan:
@@ -90,4 +90,4 @@ def _bare(plan: PathPlan) -> PathPlan:
 
 def _coarse(level: Level) -> PathPlan:
     fine = _bare(level.fine)
-    return CoarsePlan(fine.scenario, fine.dynamics, fine.payoffs, fine.frame_steps, fine.batch)
+    return CoarsePlan(fine.scenario, fine.dynamics, fine.payoffs, fine.frame_steps, fine.batch, share=fine.share)

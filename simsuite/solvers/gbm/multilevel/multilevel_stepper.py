@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.communication.communicator import ALONE, Communicator
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.multilevel.differences import ArrayDifferences, Differences, ProgramDifferences
 from simsuite.solvers.gbm.multilevel.plan import MultilevelPlan
-from simsuite.solvers.gbm.paths.stepper import Joined, Launches, launches_for
+from simsuite.solvers.gbm.paths.stepper import OPTIONS, Joined, Launches, launches_for
 
 _HOST = ("done", "goals")
 
@@ -24,7 +25,9 @@ class MultilevelStepper:
     in a plain run.
     """
 
-    def __init__(self, plan: MultilevelPlan, backend: Backend, start: Snapshot) -> None:
+    def __init__(
+        self, plan: MultilevelPlan, backend: Backend, start: Snapshot, communicator: Communicator = ALONE
+    ) -> None:
         self.step = start.step
         self.done, self.goals = (np.array(start.arrays[name]) for name in _HOST)
         self._plan, self._backend = plan, backend
@@ -47,6 +50,15 @@ class MultilevelStepper:
         return launches, taken
 
     @property
+    def course(self) -> Mapping[str, Any]:
+        """What `settle` changes: the step, and the goals of the round."""
+        return {"step": self.step, "goals": self.goals.tolist()}
+
+    @course.setter
+    def course(self, course: Mapping[str, Any]) -> None:
+        self.step, self.goals = course["step"], np.array(course["goals"])
+
+    @property
     def state(self) -> Mapping[str, Any]:
         return self._arrays
 
@@ -67,10 +79,11 @@ class MultilevelStepper:
         return next((level for level, more in enumerate(self.goals - self.done) if more > 0), None)
 
     def _make(self, number: int, n: int) -> None:
-        """Makes n paths of level 0, or n pairs of paths of another level."""
+        """Makes this process's share of n paths of level 0, or of n pairs of paths of another level."""
         level, pair = self._plan.levels[number], self._pairs[number]
         done, which = int(self.done[number]), 0
-        first_path, begin = level.first_path + done, 0
+        own = level.fine.own(n, done == 0 and number == len(self._pairs) - 1)
+        n, first_path, begin = len(own), level.first_path + done + own.start, 0
         fine, launches = level.fine, pair[0][0]
         while begin < fine.n_steps:
             target = fine.farthest(begin)
@@ -101,11 +114,10 @@ class MultilevelStepper:
 
     def observe(self, series: str) -> Pending:
         frame, arrays = self._plan.frame_of_row(self.step), self._arrays
+        if series == OPTIONS:
+            return self._stage({name: arrays[name] for name in ("options", "fault")})
         of_frame = {name: arrays[name][frame] for name in ("moments", "histogram", "paths") if name in arrays}
         return self._stage(of_frame | {name: arrays[name] for name in ("options", "fault")})
-
-    def observe_options(self) -> Pending:
-        return self._stage({name: self._arrays[name] for name in ("options", "fault")})
 
     def _stage(self, arrays: Mapping[str, Any]) -> Pending:
         known = {"done": self.done.copy(), "goals": self.goals.copy()}

@@ -99,8 +99,8 @@ class MultilevelPlan(PathPlan):
         """Shapes and types of arrays along paths, needed for fine and for coarse paths, whose contents mean nothing
         between two portions."""
         most = max(len(level.fine.functional_codes) for level in self.levels)
-        kept = {"kept": ((most, self.batch), self.dtype)} if most else {}
-        return {"x": ((self.n_assets, self.batch), self.dtype), **kept}
+        kept = {"kept": ((most, self.held), self.dtype)} if most else {}
+        return {"x": ((self.n_assets, self.held), self.dtype), **kept}
 
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         levels = len(self.levels)
@@ -125,5 +125,5 @@ class MultilevelPlan(PathPlan):
         shapes.append(((values + self.passing_arrays, min(PAYOFFS_CHUNK, self.room)), np.float64))
         found = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
         for p in (p for level in self.levels for p in (level.fine, level.coarse) if p is not None):
-            found += table_bytes(p) + p.most_watched * p.n_assets * p.batch * p.dtype.itemsize
+            found += table_bytes(p) + p.most_watched * p.n_assets * p.held * p.dtype.itemsize
         return found

@@ -29,6 +29,7 @@ from simsuite.solvers.gbm.multilevel.allocation import next_goals, wanted
 from simsuite.solvers.gbm.multilevel.levels import STRIDE
 from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
 from simsuite.solvers.gbm.multilevel.plan import MultilevelPlan
+from simsuite.solvers.gbm.paths.stepper import OPTIONS
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.results.layout import gbm_layout
 from simsuite.solvers.gbm.schedule.level_steps import FEWEST_STEPS, level_steps
@@ -41,6 +42,7 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
     """A validated multilevel scenario; the attributes that it inherits are about the last level."""
 
     multilevel = True
+    stepper_kind = MultilevelStepper
 
     @classmethod
     def from_scenario(
@@ -67,7 +69,7 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
         """Raises ScenarioError if the target is out of reach."""
         stepper = self.stepper(backend, self.initial())
         stepper.advance(self.rounds_from[1])
-        with stepper.observe_options() as observed:
+        with stepper.observe(OPTIONS) as observed:
             variances = multilevel_results.variances(self, observed)
         paths = self.width * wanted(variances, self.costs, self.target).sum()
         require_reach(self, int(multilevel_results.errors(self, observed).argmax()), paths)
@@ -79,7 +81,7 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
         following = bisect.bisect_right(self.rounds_from, stepper.step)
         if stepper.behind is not None:  # the goals of this round have been set before
             return self.rounds_from[following]
-        with stepper.observe_options() as observed:
+        with stepper.observe(OPTIONS) as observed:
             goals, fault = self._goals(observed), observed.arrays["fault"][0] != NO_FAULT
         if fault or following == len(self.rounds_from) or np.array_equal(goals, stepper.done):
             stepper.step = self.batches_end + 1
@@ -96,9 +98,6 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
         )
         variances = multilevel_results.variances(self, observed)[:, random]
         return next_goals(observed.arrays["done"], variances, self.costs, self.width, self.target, count)
-
-    def stepper(self, backend: Backend, start: Snapshot) -> MultilevelStepper:
-        return MultilevelStepper(self, backend, start)
 
     # ---- what comes out
 

@@ -84,7 +84,7 @@ class _Joint:
         self._kept = [of.get("kept") for _, of in market_arrays(plan, arrays)]
         self._with_run = plan.joint.markets[0].is_run
         self._statement = JointStatement(
-            plan.scenario, plan.dynamics, plan.joint.payoffs, plan.frame_steps, plan.batch, plan.joint
+            plan.scenario, plan.dynamics, plan.joint.payoffs, plan.frame_steps, plan.batch, plan.joint, plan.share
         )
 
     def advance(self, n: int, first_path: int, begin: int, end: int) -> None:
@@ -156,8 +156,8 @@ class ProgramJoint(_Joint):
         super().__init__(plan, backend, arrays, own, each)
         of = self._statement
         if self._each:
-            self._y = backend.zeros((of.n_assets, plan.batch), plan.dtype)
-            self._taken = backend.zeros((max(len(of.payoffs.functionals), 1), plan.batch), plan.dtype)
+            self._y = backend.zeros((of.n_assets, plan.held), plan.dtype)
+            self._taken = backend.zeros((max(len(of.payoffs.functionals), 1), plan.held), plan.dtype)
         self._payoffs = ProgramPayoffs(of, backend)
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:

@@ -39,8 +39,8 @@ class NumbaLaunches:
     def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._plan, self._backend, self._arrays = plan, backend, arrays
         self._views = {name: backend.view(a) for name, a in arrays.items()}
-        n_assets, batch = plan.n_assets, plan.batch
-        self.seen = backend.zeros((plan.most_watched, n_assets, batch), plan.dtype)
+        n_assets, held = plan.n_assets, plan.held
+        self.seen = backend.zeros((plan.most_watched, n_assets, held), plan.dtype)
         self._seen = backend.view(self.seen)
         self._each_seen = [backend.view(self.seen[i]) for i in range(plan.most_watched)]
         made = tables(plan, plan.dtype) | sobol_tables.numba_tables(plan)
@@ -53,20 +53,22 @@ class NumbaLaunches:
 
     def _bind(self) -> None:
         plan, backend = self._plan, self._backend
-        n_assets, batch, payoffs = plan.n_assets, plan.batch, plan.payoffs
+        n_assets, held, payoffs = plan.n_assets, plan.held, plan.payoffs
         kernels = backend.kernels("simsuite.solvers.gbm.statistics.statistics")
-        groups = -(-batch // GROUP) * kernels.THREADS
+        groups = -(-held // GROUP) * kernels.THREADS
         block = (kernels.THREADS, 1)
         make_advance = backend.kernels("simsuite.solvers.gbm.paths.kernels.paths").make_advance
         step_terms, rights = plan.dynamics.step_terms, basis_specs(payoffs.functionals)
         stack = sobol_tables.bridge_of(plan).depth if plan.uses_sobol else 0
         codes, drawn = plan.functional_codes, (stack, plan.summed)
         self._kernel = make_advance(n_assets, codes, plan.dtype, plan.normal, step_terms, rights, *drawn)
-        self._advance = backend.launcher(self._kernel, (batch,), (min(_BLOCK, batch),))
+        self._advance = backend.launcher(self._kernel, (held,), (min(_BLOCK, held),))
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
-        if plan.stored:
-            self._record = backend.launcher(kernels.record, (plan.stored, n_assets), (min(plan.stored, _BLOCK), 1))
+        if plan.stored_here:
+            self._record = backend.launcher(
+                kernels.record, (plan.stored_here, n_assets), (min(plan.stored_here, _BLOCK), 1)
+            )
         chunk = computed_together(plan, backend)
         self._values_array = backend.zeros((len(payoffs.values), chunk), np.float64)
         if payoffs.trees:
@@ -79,7 +81,7 @@ class NumbaLaunches:
         self._clear(self._views["moments"], self._views["histogram"], 0, 0)
         self.advance(0, 0, 0, 1, range(0))
         self.moments(0, 0, range(0, 1))
-        if self._plan.stored:
+        if self._plan.stored_here:
             self._record(self._each_seen[0], self._views["paths"], 0, 0)
         if self._plan.payoffs.trees:
             self._add_payoffs(0, 0)
@@ -142,8 +144,8 @@ class NumbaLaunches:
         self._portfolio.clear(slot)
 
     def record(self, which: int, frame: int) -> None:
-        if self._plan.stored:
-            self._record(self._each_seen[which], self._views["paths"], frame, self._plan.stored)
+        if self._plan.stored_here:
+            self._record(self._each_seen[which], self._views["paths"], frame, self._plan.stored_here)
 
     def moments(self, n: int, first_path: int, frames: range) -> None:
         plan, views = self._plan, self._views

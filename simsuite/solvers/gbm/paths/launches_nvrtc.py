@@ -99,13 +99,13 @@ def seen_by(plan: PathPlan, backend: Backend, x: Any) -> Any:
     looked at."""
     if not looks_on_the_way(plan) and not is_dense(plan):
         return x[None]
-    return backend.zeros((plan.most_watched, plan.n_assets, plan.batch), plan.dtype)
+    return backend.zeros((plan.most_watched, plan.n_assets, plan.held), plan.dtype)
 
 
 def is_dense(plan: PathPlan) -> bool:
     """Whether all steps are frames, and the bytes of a row of them fit in 32 bits."""
     every = len(plan.frame_steps) == plan.n_steps + 1
-    return every and plan.batch * plan.dtype.itemsize < 1 << 32
+    return every and plan.held * plan.dtype.itemsize < 1 << 32
 
 
 def paths_each(plan: PathPlan) -> int:
@@ -113,7 +113,7 @@ def paths_each(plan: PathPlan) -> int:
     rows in pieces of 4 bytes would be slower than the memory can be."""
     signs = 1 + plan.antithetic
     together = max(16 // plan.dtype.itemsize, signs)
-    fitting = plan.n_assets <= 2 and not plan.uses_sobol and plan.batch % together == 0
+    fitting = plan.n_assets <= 2 and not plan.uses_sobol and plan.held % together == 0
     return together // signs if is_dense(plan) and fitting else 1
 
 
@@ -165,7 +165,7 @@ class NvrtcLaunches:
         """The launch of `advance` with the shape that is the fastest for such paths."""
         plan, backend = self._plan, self._backend
         most = _TRIED_BYTES // (plan.dtype.itemsize * (plan.n_assets + len(plan.functional_codes)))
-        n = min(plan.batch, max(most // GROUP, 1) * GROUP)
+        n = min(plan.held, max(most // GROUP, 1) * GROUP)
         end = min(-(-plan.n_steps // plan.block), _TRIED_BLOCKS)
         if is_dense(plan):  # the trials need room in `seen`
             end = min(end, max(plan.most_watched // plan.block, 1))
@@ -187,7 +187,7 @@ class NvrtcLaunches:
 
         best = backend.fastest(question, [functools.partial(trial, i) for i in range(len(shapes))])
         self._shape = shapes[best]
-        launch = self._paths_launcher(backend.program(PATHS, shapes[best]), shapes[best], plan.batch)
+        launch = self._paths_launcher(backend.program(PATHS, shapes[best]), shapes[best], plan.held)
         launch(x, room, self.seen, 0, n, 0, 0, end, no_marks)  # loads the program
         return launch
 
@@ -241,7 +241,7 @@ class NvrtcLaunches:
         x = self._arrays["x"]
         first = bisect.bisect_left(self._marks, (begin, 0))
         looks = self._marks_table[first:] if frames else self._no_marks()
-        self._advance(x, self._arrays.get("kept", x), self.seen, n, self._plan.batch, first_path, begin, end, looks)
+        self._advance(x, self._arrays.get("kept", x), self.seen, n, self._plan.held, first_path, begin, end, looks)
 
     def clear(self, slot: int) -> None:
         with self._backend.arithmetic():
@@ -250,8 +250,8 @@ class NvrtcLaunches:
         self._portfolio.clear(slot)
 
     def record(self, which: int, frame: int) -> None:
-        if self._plan.stored:
-            self._backend.copy(self.seen[which, :, : self._plan.stored], self._arrays["paths"][frame])
+        if self._plan.stored_here:
+            self._backend.copy(self.seen[which, :, : self._plan.stored_here], self._arrays["paths"][frame])
 
     def moments(self, n: int, first_path: int, frames: range) -> None:
         """Adds up the moments of all frames, in one launch where their statistics lie one after another."""
@@ -260,7 +260,7 @@ class NvrtcLaunches:
         for which in range(0, len(frames), together):
             slot = plan.slot(frames[which])
             self._moments(together)(
-                self.seen[which], np.uint64(plan.batch), np.uint32(n), np.uint64(first_path),
+                self.seen[which], np.uint64(plan.held), np.uint32(n), np.uint64(first_path),
                 self._tables["frames"][frames[which]], arrays["moments"][slot], arrays["histogram"][slot],
                 arrays["fault"],
             )  # fmt: skip

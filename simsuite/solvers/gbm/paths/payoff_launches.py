@@ -110,7 +110,7 @@ class ProgramPayoffs:
         self.rows, self._launches = made.rows, made.launchers(grid)
         self._growth = backend.array(statement.end_growth)
         self._coarse_growth = backend.array(coarse[0].end_growth) if coarse else self._growth
-        numbering = {"room": statement.batch, "whole": whole, "replicates": replicates, "each": each}
+        numbering = {"room": statement.held, "whole": whole, "replicates": replicates, "each": each}
         stride = LIMBS * len(statement.payoffs.products)
         common = payoff_arguments.Payoffs(self._growth, self._coarse_growth, **numbering, stride=stride)
         self._common = packed(backend, common, np.float64)

@@ -78,10 +78,10 @@ class PathPlan(Statement):
     def along_paths(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Shapes and types of the arrays that mean nothing between two batches."""
         n, functionals = self.n_assets, len(self.payoffs.functionals)
-        shapes = {"x": ((n, self.batch), self.dtype), "kept": ((functionals, self.batch), self.dtype)}
+        shapes = {"x": ((n, self.held), self.dtype), "kept": ((functionals, self.held), self.dtype)}
         made = [market for market in (self.joint.markets if self.joint else ()) if not market.is_run]
-        shapes["joint_x"] = (n * len(made), self.batch), self.dtype
-        shapes["joint_kept"] = (sum(len(market.functionals) for market in made), self.batch), self.dtype
+        shapes["joint_x"] = (n * len(made), self.held), self.dtype
+        shapes["joint_kept"] = (sum(len(market.functionals) for market in made), self.held), self.dtype
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -89,7 +89,7 @@ class PathPlan(Statement):
         shapes: dict[str, tuple[tuple[int, ...], Any]] = {
             "moments": ((slots, n, 2 + (self.width > 1), LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
-            "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
+            "paths": ((len(self.frame_steps), n, self.stored_here), self.dtype),
             "options": ((self.numbering[0], len(self.payoffs.products), LIMBS), np.int64),
             "joint": ((self.numbering[0], len(self.joint.payoffs.products) if self.joint else 0, LIMBS), np.int64),
             "joint_fault": ((int(self.joint is not None),), np.int64),
@@ -107,7 +107,7 @@ class PathPlan(Statement):
             if not market.is_run:
                 model = market.scenario.model_copy(update={"run": self.scenario.run, "paths": self.scenario.paths})
                 none = Payoffs((), (), market.functionals, (), ())
-                found.append(PathPlan(model, market.dynamics, none, (0, self.n_steps), self.batch))
+                found.append(PathPlan(model, market.dynamics, none, (0, self.n_steps), self.batch, share=self.share))
         return tuple(found)
 
     def _joint_bytes(self) -> int:
@@ -119,14 +119,14 @@ class PathPlan(Statement):
         ends = made * self.n_assets + (self.n_assets + len(payoffs.functionals) if made else 0)
         values = len(payoffs.values)
         tables = 8 * (3 + 2 * values + 2 * len(payoffs.products)) + sum(map(table_bytes, self.market_plans()))
-        return tables + ends * self.batch * self.dtype.itemsize + 8 * values * most_together(self)
+        return tables + ends * self.held * self.dtype.itemsize + 8 * values * most_together(self)
 
     def device_bytes(self) -> int:
         """The bytes that the stepper allocates, those of `passing_arrays` included."""
         shapes = self._shapes() | self.along_paths()
         del shapes["done"]  # this is known on the host
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
-        seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
+        seen = self.most_watched * self.n_assets * self.held * self.dtype.itemsize
         payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * most_together(self)
         more = portfolio_of(self).device_bytes() + learning_bytes(self) + self._joint_bytes()
         return state + seen + table_bytes(self) + payoffs + more

@@ -97,7 +97,7 @@ class NumbaPortfolio(_Launches):
             self._weights_array = backend.array(self._portfolio.weights)
             self._weights = backend.view(self._weights_array)
             self._counts = [backend.view(counts) for counts in arrays["exposure_counts"]]
-            groups = -(-plan.batch // GROUP) * kernels.THREADS
+            groups = -(-plan.held // GROUP) * kernels.THREADS
             self._expose = backend.launcher(kernels.expose, (groups,), (kernels.THREADS,))
 
     def tally(self, variables: Mapping[str, Any], n: int) -> None:
@@ -138,7 +138,7 @@ class ProgramPortfolio(_Launches):
     def tally(self, y: Any, n: int) -> None:
         if self._portfolio.risk:
             self._tally(
-                y, self._arrays.get("kept", y), np.uint64(self._plan.batch), np.uint32(n), self._growth,
+                y, self._arrays.get("kept", y), np.uint64(self._plan.held), np.uint32(n), self._growth,
                 self._arrays["risk"],
             )  # fmt: skip
 
@@ -150,6 +150,6 @@ class ProgramPortfolio(_Launches):
         for which in range(0, len(frames), together):
             frame = frames[which]
             self._expose(together)(
-                seen[which], np.uint64(self._plan.batch), np.uint32(n), self._frames[frame],
+                seen[which], np.uint64(self._plan.held), np.uint32(n), self._frames[frame],
                 self._arrays["exposure"][frame], self._arrays["exposure_counts"][self._plan.slot(frame)],
             )  # fmt: skip

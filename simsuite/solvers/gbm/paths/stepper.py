@@ -39,12 +39,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from simsuite.communication.communicator import ALONE, Communicator
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.paths.joint_launches import ArrayJoint, JointLaunches, ProgramJoint, market_arrays
 from simsuite.solvers.gbm.paths.launches_numba import NumbaLaunches
 from simsuite.solvers.gbm.paths.launches_nvrtc import NvrtcLaunches
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
+
+OPTIONS = "options"  # what to observe for sums of payoffs alone
 
 
 class Launches(Protocol):
@@ -88,10 +91,11 @@ class PathStepper:
 
     A batch begins in `advance`, so at its first step the arrays still hold the end of the batch before it, which nobody
     needs: snapshots between two batches leave them out. paths_done: the number of paths in the batches before the
-    present one, which are all in the statistics of the end.
+    present one, which are all in the statistics of the end. Of several processes, each makes its share of every batch;
+    rules of exercise are learnt by the first.
     """
 
-    def __init__(self, plan: PathPlan, backend: Backend, start: Snapshot) -> None:
+    def __init__(self, plan: PathPlan, backend: Backend, start: Snapshot, communicator: Communicator = ALONE) -> None:
         self.step = start.step
         self.paths_done = int(start.arrays["done"][0])
         self._plan, self._backend = plan, backend
@@ -107,8 +111,25 @@ class PathStepper:
             self._joint = made(plan, backend, self._arrays, self._launches, each)
         if plan.holders:
             if start.step == self.paths_done == 0:
-                self._launches.learn()
+                self._learn(communicator)
             self._launches.apply_policy()
+
+    def _learn(self, communicator: Communicator) -> None:
+        if communicator.rank == 0:
+            self._launches.learn()
+        if communicator.size > 1:
+            policy, backend = self._arrays["policy"], self._backend
+            learnt = communicator.from_first(lambda: backend.to_host(policy))
+            backend.copy(backend.array(learnt), policy)
+
+    @property
+    def course(self) -> Mapping[str, Any]:
+        """What `settle` changes: the step."""
+        return {"step": self.step}
+
+    @course.setter
+    def course(self, course: Mapping[str, Any]) -> None:
+        self.step = course["step"]
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -136,13 +157,16 @@ class PathStepper:
         begin, end = -(-k // size), -(-target // size)
         if begin == end:
             return
-        first_path = self.paths_done
-        n = plan.batches.end(batch) - first_path
+        done = self.paths_done
+        own = plan.own(plan.batches.end(batch) - done, done == 0)
+        n, first_path = len(own), done + own.start
         frames = plan.frames_within(begin * size, end * size)
+        if begin == 0 and done > 0:
+            self._clear_beyond(n)
         self._launches.advance(n, first_path, begin, end, frames)
         if self._joint is not None:
             self._joint.advance(n, first_path, begin, end)
-        if first_path == 0:
+        if done == 0:
             for which, frame in enumerate(frames):
                 self._launches.clear(plan.slot(frame))
                 self._launches.record(which, frame)
@@ -153,6 +177,12 @@ class PathStepper:
                 if self._joint is not None:
                     self._joint.payoffs(len(frames) - 1, n, first_path)
 
+    def _clear_beyond(self, n: int) -> None:
+        """A batch of fewer paths than the one before begins: no path of that one is to be left in the arrays."""
+        with self._backend.arithmetic():
+            for name in self._plan.along_paths() if n < self._plan.held else ():
+                self._arrays[name][:, n:] = 0
+
     def snapshot(self) -> Pending:
         between = self.step % self._plan.n_steps == 0 or self.step >= self._plan.batches_end
         dead = self._plan.along_paths() if between else {}
@@ -160,6 +190,9 @@ class PathStepper:
 
     def observe(self, series: str) -> Pending:
         plan, arrays = self._plan, self._arrays
+        if series == OPTIONS:
+            names = ("fault", "options", "joint", "joint_fault")
+            return self._stage({name: arrays[name] for name in names if name in arrays})
         frame = plan.frame_of_row(self.step)
         slot = plan.slot(frame)
         observed = {
@@ -178,11 +211,6 @@ class PathStepper:
         if "risk" in arrays:
             observed["risk"] = arrays["risk"]
         return self._stage(observed)
-
-    def observe_options(self) -> Pending:
-        """The sums of payoffs over the paths done."""
-        names = ("fault", "options", "joint", "joint_fault")
-        return self._stage({name: self._arrays[name] for name in names if name in self._arrays})
 
     def _stage(self, arrays: Mapping[str, Any]) -> Pending:
         return Joined(self._backend.stage(self.step, arrays), {"done": np.array([self.paths_done])})

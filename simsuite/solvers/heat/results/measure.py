@@ -26,10 +26,13 @@ from simsuite.solvers.heat.operator.operator import Operator
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be measured. probes: their (x, y), m. rate: whether |dT/dt| is wanted."""
+    """What is to be measured. probes: their (x, y), m. rate: whether |dT/dt| is wanted. first_row, rows: where the
+    field is a part of a grid of so many rows, as which of them it begins; probes elsewhere get any number."""
 
     probes: Sequence[tuple[float, float]] = ()
     rate: bool = False
+    first_row: int = 0
+    rows: int | None = None
 
 
 def _axis(at: np.ndarray, n: int, delta: float) -> tuple[np.ndarray, np.ndarray]:
@@ -37,6 +40,11 @@ def _axis(at: np.ndarray, n: int, delta: float) -> tuple[np.ndarray, np.ndarray]
     position = at / delta - 0.5
     index = np.clip(np.floor(position), -1, n - 1).astype(np.int64)
     return index, position - index
+
+
+def row_before(y: np.ndarray, ny: int, dy: float) -> np.ndarray:
+    """The rows whose centres are at or before y, m; -1 below the first one."""
+    return _axis(y, ny, dy)[0]
 
 
 def _row_arrays(backend: Backend, ny: int) -> dict[str, Any]:
@@ -76,7 +84,8 @@ class Measure:
             self.arrays["row_rate"] = operator.rate_max
         if wanted.probes:
             x, fx = _axis(np.array([x for x, _ in wanted.probes]), made.nx, made.dx)
-            y, fy = _axis(np.array([y for _, y in wanted.probes]), made.ny, made.dy)
+            y, fy = _axis(np.array([y for _, y in wanted.probes]), wanted.rows or made.ny, made.dy)
+            y = np.clip(y - wanted.first_row, -1, made.ny - 1)
             self._held = [backend.array(a) for a in (x, y, fx, fy)]
             self._points = [backend.view(a) for a in (*self._held, self.arrays["probes"])]
             self._probe = backend.launcher(kernels.probe, (len(wanted.probes),), (32,))

@@ -1,0 +1,57 @@
+"""Rows of arrays from GPU to GPU by NCCL, queued on the stream in which steps are."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from simsuite.core import DeviceArray
+
+if TYPE_CHECKING:
+    import cupy
+
+
+class NcclLink:
+    """Connects this GPU with those of `size` processes, of which this is number `rank`. identity: what `new_identity`
+    gave in one of them. Waits until all of them call this."""
+
+    def __init__(self, stream: cupy.cuda.Stream, identity: tuple[int, ...], rank: int, size: int) -> None:
+        from cupy.cuda import nccl
+
+        self._nccl: ModuleType = nccl
+        self._stream, self._all = stream, nccl.NcclCommunicator(size, identity, rank)
+
+    def exchange(
+        self, to_before: DeviceArray, from_before: DeviceArray, before: int | None,
+        to_after: DeviceArray, from_after: DeviceArray, after: int | None,
+    ) -> None:  # fmt: skip
+        """Queue sending and receiving of arrays in C order, all of one size. before, after: numbers of the processes on
+        both sides; None for none.
+
+        NCCL pairs what two processes send with what they receive by order alone. First all rows go towards the last
+        process, then all go towards the first; otherwise two processes that are neighbours on both sides, as in a ring,
+        would get rows at the wrong ends."""
+        self._nccl.groupStart()
+        try:
+            self._send(to_after, after)
+            self._receive(from_before, before)
+            self._send(to_before, before)
+            self._receive(from_after, after)
+        finally:
+            self._nccl.groupEnd()
+
+    def _send(self, array: DeviceArray, to: int | None) -> None:
+        if to is not None:
+            self._all.send(array.data.ptr, array.nbytes, self._nccl.NCCL_UINT8, to, self._stream.ptr)
+
+    def _receive(self, array: DeviceArray, source: int | None) -> None:
+        if source is not None:
+            self._all.recv(array.data.ptr, array.nbytes, self._nccl.NCCL_UINT8, source, self._stream.ptr)
+
+
+def new_identity() -> tuple[int, ...]:
+    """What processes tell each other to find each other. Raises ImportError where NCCL is not installed."""
+    from cupy.cuda import nccl
+
+    identity: tuple[int, ...] = nccl.get_unique_id()
+    return identity
