@@ -73,7 +73,7 @@ def commands(processes: int, lines: Sequence[Sequence[str]], directory: Path) ->
     return codes, done
 
 
-_OF_ONE_RUN = ("run_id", "date_created", "date_modified", "history")  # what tells runs apart
+_OF_ONE_RUN = ("run_id", "date_created", "date_modified", "history", "command_line", "overrides")  # tells runs apart
 _COMPUTED = ("digest",)  # from all else, what tells runs apart included
 
 
