@@ -73,8 +73,8 @@ def commands(processes: int, lines: Sequence[Sequence[str]], directory: Path) ->
     return codes, done
 
 
-_OF_ONE_RUN = ("run_id", "date_created", "date_modified", "history")  # what tells runs apart
-_COMPUTED = ("digest",)  # from all else, what tells runs apart included
+_OF_ONE_RUN = ("run_id", "date_created", "date_modified", "history", "command_line", "overrides")  # tells runs apart
+_COMPUTED = ("digest", "results")  # from all else, what tells runs apart included: a hash, places in a file
 
 
 def contents(run: Path) -> dict[str, object]:
@@ -87,7 +87,6 @@ def contents(run: Path) -> dict[str, object]:
     if (run / "checkpoint.h5").exists():
         with h5py.File(run / "checkpoint.h5") as file:
             about = json.loads(bytes(np.asarray(file["meta"])).rstrip(b"\0"))
-            about.get("results", {}).pop("mark", None)
             said = about.pop("meta")
             found |= {f"about {key}": value for key, value in about.items() if key not in _COMPUTED}
             found |= {f"said of {key}": value for key, value in said.items() if key not in _OF_ONE_RUN}
