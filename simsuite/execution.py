@@ -49,7 +49,7 @@ from simsuite.scenario import Scenario
 from simsuite.version import VERSION
 from simsuite.words import end_in_words, with_prefix
 
-_MUCH = 4e9  # so many bytes may take more than some seconds to read
+_MUCH = 4e9  # bytes that may take more than some seconds to read
 _LESS = Advice(
     "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
     'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. elsewhere',
@@ -374,8 +374,7 @@ class Execution:
             if (size := self.directory.results.stat().st_size) > _MUCH:
                 self.reporter.message(f"looking whether {with_prefix(size, 'B')} of results are as they were written")
             return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results, line)
-        title, history = self._earlier()
-        chosen = {**problem.method, **stepper.chosen}
+        (title, history), chosen = self._earlier(), {**problem.method, **stepper.chosen}
         attributes = results_attributes(self.scenario, self.directory.path, problem, backend, chosen, title)
         return ResultsFile.create(
             self.directory.results,

@@ -26,12 +26,21 @@ from simsuite.solvers.gbm.payoffs.payoffs import Mean
 from simsuite.solvers.gbm.statement import Statement
 
 PRICE = "price"
+_TINY = -64  # the logarithm to base 2 of a tiny holding
 Slot = tuple[str, int]  # PRICE or a Greek, and the asset, 0 where there is but one
 
 
 def is_held(model: GbmScenario) -> bool:
     """Whether there is a book. Multilevel runs have no paths on which their options could be added up."""
     return any(option.holding for option in model.option) and not model.paths.multilevel
+
+
+def holding_unit(model: GbmScenario) -> float:
+    """What holdings are measured in on paths, so that squares of sums do not come out as 0: the power of 2 at or below
+    the largest if that is tiny, or else 1."""
+    largest = max((abs(option.holding) for option in model.option), default=0.0)
+    exponent = math.frexp(largest)[1] - 1
+    return math.ldexp(1.0, exponent) if largest > 0 and exponent < _TINY else 1.0
 
 
 def slots(n_assets: int) -> Iterator[Slot]:
@@ -58,14 +67,14 @@ def read_book(
 ) -> dict[Slot, tuple[Node, Control | None]]:
     """What is averaged for the book's price and Greeks, in today's money, with the control C; without those that some
     option held does not have. bumped: Greeks by bumping, by option, name and asset."""
-    model, found = statement.scenario, {}
+    model, found, unit = statement.scenario, {}, holding_unit(statement.scenario)
     for slot in slots(statement.n_assets):
         if missing(statement, slot[0]):
             continue
         own, controls = list[Node](), list[Node]()
         for part in parts_of(statement):
             for i, o in enumerate(part.options):
-                held = model.option[o].holding
+                held = model.option[o].holding / unit
                 if not held:
                     continue
                 if slot[0] != PRICE and part.statement.payoffs.greeks[i].methods[slot[0]] == BUMPED:

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from simsuite.expressions.derivative import add, is_lipschitz, multiply, subtract
 from simsuite.expressions.tree import Name, Node, Number, names_in, substitute
 from simsuite.scenario.gbm import Barrier, GbmScenario
-from simsuite.solvers.gbm.joint.bumps import BY, Bump, Parameter, Reach, Roughness, bump, deviation_scale
+from simsuite.solvers.gbm.joint.bumps import (
+    BY,
+    Bump,
+    Parameter,
+    Reach,
+    Roughness,
+    bump,
+    deviation_scale,
+    independent_shares,
+)
 from simsuite.solvers.gbm.joint.joint import BumpedGreek, Joint, JointPayoffs, Market
 from simsuite.solvers.gbm.joint.markets import bumped
 from simsuite.solvers.gbm.market.dynamics import Dynamics
@@ -18,7 +27,7 @@ from simsuite.solvers.gbm.payoffs.control_variates import Control
 from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind
 from simsuite.solvers.gbm.payoffs.option_greeks import BUMPED, PER_ASSET, OptionGreeks
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
-from simsuite.solvers.gbm.read_book import is_held, read_book
+from simsuite.solvers.gbm.read_book import holding_unit, is_held, read_book
 from simsuite.solvers.gbm.read_parts import joined, joined_payoffs, read_parts
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import GROUP
@@ -59,7 +68,7 @@ def read_joint(statement: Statement) -> Joint | None:
     payoffs = JointPayoffs(
         tuple(trees), tuple(controls), functionals, (_NONE,) * len(trees), nothing, statement.n_assets
     )
-    return Joint(tuple(markets.found), payoffs, told, book)
+    return Joint(tuple(markets.found), payoffs, told, book, holding_unit(statement.scenario))
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,10 @@ def _seen(statement: Statement) -> dict[int, _Seen]:
             signed = {kept(k) for k, f in enumerate(payoffs.functionals) if f.kind == Kind.LOGARITHMS}
             first = min([int(f.dates.steps(own.n_steps)[0]) for f in used], default=own.n_steps)
             reach = Reach(
-                {a: deviation_scale(own.dynamics, a, first) for a in assets}, own.scenario.time.end, _room(own, i)
+                {a: deviation_scale(own.dynamics, a, first) for a in assets},
+                independent_shares(own.dynamics, assets),
+                own.scenario.time.end,
+                _room(own, i),
             )
             smooth = is_lipschitz(payoffs.trees[i], names - signed)
             random = any(own.dynamics.is_noisy(a) for a in assets)

@@ -76,18 +76,18 @@ class GreekCase:
         paths of a bumped market are not those that the derivative is about."""
         if self._option.exercised_early:
             raise NotEstimated("in a bumped market another rule of exercise would be learnt")
-        if not self.smooth or name == "vega":
-            self._require_noise(by_diffusion=name == "vega")
+        if not self.smooth or name in ("gamma", "vega"):
+            self._require_diffusion()
         if name == "theta" and any(self._dynamics.step_terms.jumping[a] for a in self._assets):
             raise NotEstimated("a first step with jumps cannot be made shorter")
         if name != "vega":
             self._require_slope(beside_spot=name in ("delta", "gamma"))
 
-    def _require_noise(self, by_diffusion: bool) -> None:
-        """Raises NotEstimated if the price of some asset has no noise; by_diffusion: or none but that of jumps."""
+    def _require_diffusion(self) -> None:
+        """Raises NotEstimated if the price of some asset has no noise, or none but that of jumps: with some probability
+        there is no jump, and the option's price bends or jumps at a single spot, which may lie within the bump."""
         for a in self._assets:
-            jumping = self._dynamics.step_terms.jumping[a] and not by_diffusion
-            if a in self._still or not (jumping or any(self._dynamics.volatility[a].values)):
+            if a in self._still or not any(self._dynamics.volatility[a].values):
                 raise NotEstimated(self._without_volatility(a))
 
     def _require_volatility(self) -> None:

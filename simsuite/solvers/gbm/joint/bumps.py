@@ -18,19 +18,23 @@ the next term, c h^4, R is off by 4 c h^4, which is less as long as c h^2 < b / 
 is b / 50. With jumps R has 1.2 times the standard error of D(h).
 
 Bumps are measured by how far the logarithm of the price moves: with s = sqrt(s_1 s_T), where s_1 and s_T are the
-deviations of the logarithm at the first date that the option looks at and at its end,
+deviations of the logarithm, by volatility alone, at the first date that the option looks at and at its end,
 
     h = s / 128 (s / 16 with float32 along the path),  s n^(-1/5),  s n^(-1/7)
 
 in the three cases. A payoff that jumps on its first date is smeared out by s_1 before, at its end by s_T. This is the
 relative bump of the spot, at most 1/4. The volatility takes the same with s = 1, as what it multiplies is a number of
-deviations; the rate h / T; time, see `markets.py`, the part of the first step whose variance is s h, at most 0.45 (so
-that twice the bump fits). Of options that are bumped together the smallest s counts.
+deviations. Jumps do not count in s: a law that is narrow but for a few jumps bends the price as sharply as one without.
+Of options on several assets, both are multiplied by r = sqrt(1 - R^2), where R is the multiple correlation of the asset
+with the others: s r is its deviation once these are known, the width of the law of a spread. The rate takes h / T;
+time, see `markets.py`, the part of the first step whose variance is s h, at most 0.45 (so that twice the bump fits). Of
+options that are bumped together the smallest s counts.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -87,10 +91,11 @@ class Bump:
 
 @dataclass(frozen=True)
 class Reach:
-    """How an option sees its market. scale: s of each asset that it depends on, or 1 of none. end: in years. least: the
-    distance of the logarithm to a barrier that is watched at all times, which no bump may cross."""
+    """How an option sees its market. scale: s of each asset that it depends on, or 1 of none. apart: r of each. end: in
+    years. least: the distance of the logarithm to a barrier that is watched at all times, which no bump may cross."""
 
     scale: dict[int, float]
+    apart: dict[int, float]
     end: float
     least: float = math.inf
 
@@ -99,10 +104,14 @@ def deviation_scale(dynamics: Dynamics, asset: int, first: int) -> float:
     """s of an asset for an option that looks at a price after so many steps first."""
     steps = np.array([first, dynamics.n_steps])
     variance = LN2**2 * dynamics.variance(steps)[asset]
-    jumps = dynamics.jumps[asset]
-    if jumps is not None:
-        variance = variance + jumps.intensity * dynamics.dt * steps * (jumps.mean**2 + jumps.deviation**2)
     return math.sqrt(math.sqrt(variance[0] * variance[1]))
+
+
+def independent_shares(dynamics: Dynamics, assets: Sequence[int]) -> dict[int, float]:
+    """r of each of these assets among them."""
+    factor = dynamics.factor[list(assets)]
+    inverse = np.diag(np.linalg.inv(factor @ factor.T))
+    return {a: min(1 / math.sqrt(found), 1.0) for a, found in zip(assets, inverse)}
 
 
 def bump(
@@ -112,12 +121,13 @@ def bump(
     """The bump of a parameter for the Greeks of these options. dynamics: of the whole run. single: whether paths are
     added up in float32."""
     share = (_COARSE if single else _FINE) if roughness is Roughness.NONE else paths ** (-1 / roughness.value)
-    over = [s for reach in reaches for a, s in reach.scale.items() if parameter is not Parameter.SPOT or a == asset]
-    scale = min((s for s in over if s > 0), default=MOST)
     if parameter is Parameter.SPOT:
+        own = (reach.scale[asset] * reach.apart[asset] for reach in reaches)
+        scale = min((s for s in own if s > 0), default=MOST)
         return Bump(parameter, asset, min(scale * share, MOST, *(reach.least / 4 for reach in reaches)))
     if parameter is Parameter.VOLATILITY:
-        return Bump(parameter, asset, min(share, MOST))
+        return Bump(parameter, asset, min(share * min(reach.apart[asset] for reach in reaches), MOST))
+    scale = min((s for reach in reaches for s in reach.scale.values() if s > 0), default=MOST)
     if parameter is Parameter.RATE:
         return Bump(parameter, 0, min(scale * share, MOST) / max(reach.end for reach in reaches))
     variance = LN2**2 * float(dynamics.variance(np.array([1])).max())

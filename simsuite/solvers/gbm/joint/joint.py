@@ -57,12 +57,13 @@ class BumpedGreek:
 class Joint:
     """Joint payoffs of a run. bumped: by option, name of the Greek and asset (0 where there is but one). book: the
     number of the payoff that is the whole book's price or Greek, by the same name ("price" for the price) and asset;
-    a Greek that some option held does not have is left out."""
+    a Greek that some option held does not have is left out. unit: what holdings are measured in there."""
 
     markets: tuple[Market, ...]
     payoffs: JointPayoffs
     bumped: Mapping[tuple[int, str, int], BumpedGreek]
     book: Mapping[tuple[str, int], int]
+    unit: float = 1.0
 
     @property
     def made(self) -> int:

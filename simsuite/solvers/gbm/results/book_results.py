@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,13 +48,15 @@ def _estimate(statement: Statement, observed: Snapshot, slot: Slot) -> Estimate:
         return Estimate(math.nan, math.nan)
     together = joint_estimate(statement, observed, statement.joint.mean(number))
     parts = list(_parts(statement, observed, slot))
-    value = math.fsum(held * estimate.value for held, estimate, _ in parts)
-    hidden = math.fsum(abs(held) * more for held, _, more in parts)
+    unit = statement.joint.unit
+    value = math.fsum(held / unit * estimate.value for held, estimate, _ in parts)
+    hidden = math.fsum(abs(held / unit) * more for held, _, more in parts)
     unknown = next((estimate.unknown for _, estimate, _ in parts if estimate.unknown), "")
     if unknown:
-        return Estimate(value, math.nan, unknown=unknown)
+        return Estimate(value * unit, math.nan, unknown=unknown)
     found = Estimate(value, together.standard_error, together.freedom)
-    return found.widened(math.hypot(value - together.value, hidden))
+    found = found.widened(math.hypot(value - together.value, hidden))
+    return replace(found, value=found.value * unit, standard_error=found.standard_error * unit)
 
 
 def _parts(statement: Statement, observed: Snapshot, slot: Slot) -> Iterator[tuple[float, Estimate, float]]:
@@ -97,7 +100,8 @@ def book_results(statement: Statement, estimates: Mapping[Slot, Estimate]) -> di
         if why := _reason(statement, name):
             reasons[name] = why
         elif unknown := next((e.unknown for e in each if e.unknown), ""):
-            reasons[f"{name}_standard_error"] = unknown
+            told = all(math.isfinite(e.value) for e in each if e.unknown)
+            reasons[f"{name}_standard_error" if told else name] = unknown
     return {"book": with_reasons(found, reasons)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +17,9 @@ from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import exact
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 
+BENDS = "the price bends too sharply within the bump: differences for it and for twice the bump do not agree"
+_AGREEING = 0.05  # the largest bias that extrapolation may remove, as a part of the Greek ...
+_BEYOND = 3.0  # ... unless it is within so many standard errors of its own
 _MOST = 10.0  # the largest jump that is estimated from values, in root mean squares of these
 
 
@@ -33,8 +36,10 @@ class BumpedEstimate:
 def bumped_estimate(statement: Statement, observed: Snapshot, key: tuple[int, str, int]) -> BumpedEstimate:
     """The estimate of a Greek, by option, name and asset; exactly 0 for an asset that the option does not depend on.
 
-    Its error has, besides the scatter, half of the bias that extrapolation has removed (bumps.py); for payoffs that
-    jump what jumps that no path has met may add (allowances.py); and what rounding makes of the difference.
+    There is none, for the reason `BENDS`, where the bias that extrapolation would remove is too large for the expansion
+    in powers of the bump that it rests on. Its error has, besides the scatter, half of the bias that extrapolation has
+    removed (bumps.py); for gamma and payoffs that jump what jumps that no path has met may add (allowances.py); and
+    what rounding makes of the difference.
     """
     assert statement.joint is not None
     greek = statement.joint.bumped.get(key)
@@ -52,24 +57,36 @@ def bumped_estimate(statement: Statement, observed: Snapshot, key: tuple[int, st
     if n < 2:
         return BumpedEstimate(Estimate(float(value), math.nan, unknown=few(statement, done)), math.nan, bias)
     if not greek.random:
-        return BumpedEstimate(Estimate(float(value), abs(bias / 2)), 0.0, bias)
+        return _agreeing(BumpedEstimate(Estimate(float(value), abs(bias / 2)), 0.0, bias), 0.0)
     if variance == 0:
         return BumpedEstimate(Estimate(float(value), math.nan, unknown=ALIKE), math.nan, bias)
     sampling = math.sqrt(variance / (n - 1))
+    spread = float(near_square - 2 * product + far_square - (near - far) ** 2) / 9
+    of_bias = math.sqrt(max(spread, 0.0) / (n - 1))
     if statement.uses_sobol:
         each = n // statement.numbering[0]
         means = [float((4 * exact(rows[0]) - exact(rows[2])) / 3 / each) for rows in sums]
         sampling, freedom = replicates.estimate(means).standard_error, len(means) - 1
+        biases = [float((exact(rows[0]) - exact(rows[2])) / 3 / each) for rows in sums]
+        of_bias = replicates.estimate(biases).standard_error
     found = Estimate(float(value), sampling, freedom)
-    more = math.hypot(
-        bias / 2, _unseen(statement, greek, n, float(value), float(square)), _rounding(statement, key, greek)
-    )
-    return BumpedEstimate(found.widened(more), sampling, bias)
+    rounding = _rounding(statement, key, greek)
+    more = math.hypot(bias / 2, _unseen(statement, greek, n, float(value), float(square)), rounding)
+    return _agreeing(BumpedEstimate(found.widened(more), sampling, bias), math.hypot(of_bias, rounding))
+
+
+def _agreeing(found: BumpedEstimate, of_bias: float) -> BumpedEstimate:
+    """The estimate; without a value if the differences for the two bumps do not agree. of_bias: the standard error of
+    the bias."""
+    if abs(found.bias) <= _AGREEING * abs(found.estimate.value) + _BEYOND * of_bias:
+        return found
+    return replace(found, estimate=Estimate(math.nan, math.nan, unknown=BENDS))
 
 
 def _unseen(statement: Statement, greek: BumpedGreek, n: int, value: float, square: float) -> float:
-    """The error by jumps that no path has met, whose size is read off the values."""
-    if greek.smooth:
+    """The error by jumps of the payoff that no path has met, or of its slope in a second derivative, whose size is read
+    off the values."""
+    if greek.smooth and greek.order == 1:
         return 0.0
     most = _MOST * math.sqrt(square)
     jump = min(square / abs(value), most) if value else most

@@ -41,7 +41,8 @@ def greek_results(statement: Statement, observed: Snapshot, option: int) -> tupl
     for name in GREEKS:
         each = greek_estimates(statement, observed, option, name)
         if why := unknown_error(statement.scenario.asset_names, each):
-            reasons[f"{name}_standard_error"] = why
+            told = all(math.isfinite(e.value) for e in each if e.unknown)
+            reasons[f"{name}_standard_error" if told else name] = why
         for suffix, numbers in (("", [e.value for e in each]), ("_standard_error", [e.standard_error for e in each])):
             values = [value if math.isfinite(value) else None for value in numbers]
             found[f"{name}{suffix}"] = values if name in PER_ASSET else values[0]
