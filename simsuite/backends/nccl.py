@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -19,7 +24,9 @@ class NcclLink:
         from cupy.cuda import nccl
 
         self._nccl: ModuleType = nccl
-        self._stream, self._all = stream, nccl.NcclCommunicator(size, identity, rank)
+        self._stream = stream
+        with _printing_to_stderr():  # NCCL may print its version, as NCCL_DEBUG says, where results are to be printed
+            self._all = nccl.NcclCommunicator(size, identity, rank)
 
     def exchange(
         self, to_before: DeviceArray, from_before: DeviceArray, before: int | None,
@@ -47,6 +54,20 @@ class NcclLink:
     def _receive(self, array: DeviceArray, source: int | None) -> None:
         if source is not None:
             self._all.recv(array.data.ptr, array.nbytes, self._nccl.NCCL_UINT8, source, self._stream.ptr)
+
+
+@contextlib.contextmanager
+def _printing_to_stderr() -> Iterator[None]:
+    """What libraries print on standard output goes to standard error."""
+    sys.stdout.flush()
+    output = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(output, 1)
+        os.close(output)
 
 
 def new_identity() -> tuple[int, ...]:
