@@ -56,6 +56,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "explicit float32c": (HEAT, {"run.precision": "float32c", "boundary": MOVING}),
     "power": (LINEAR, {"time.method": "power"}),
     "spectral": (LINEAR, {"time.method": "spectral", "system.input": [0.5]}),
+    "inputs that change": (LINEAR, {"system.input": ["sin(40*t)"], "event": [{"of": 1, "reaches": 0.1}]}),
     "noise": (LINEAR, {"system.noise_matrix": [[0.0], [0.1]]}),
 }
 SMALL = {"heat": {"grid.nx": 3, "grid.ny": 2, "time.dt": 0.025}, "linear": {"time.dt": 0.1}}

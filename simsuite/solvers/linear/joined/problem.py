@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Snapshot, Stepper, Variable
-from simsuite.crossings.looks import Looks
+from simsuite.crossings.looks import Looks, Reading
 from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.equal_steps import EqualSteps
@@ -137,7 +137,7 @@ class JoinedProblem(EqualSteps):
                 found[place] = each.results(part)
         return {"members": found}
 
-    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+    def readings(self, observed: Snapshot) -> Sequence[Reading]:
         return ()
 
     def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
