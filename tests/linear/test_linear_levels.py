@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 import simsuite
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
+from simsuite.summaries.linear import linear_lines
 
 CIRCLE: dict[str, Any] = {
     "solver": "linear",
@@ -172,6 +173,18 @@ def test_in_discrete_time_a_level_is_reached_at_a_step(tmp_path: Path) -> None:
     assert run.results["state"] == [[0.5**9]]
     assert run.results["extremes"]["largest"] == {"value": 1.0, "component": "x0", "sample": 0, "time": 0.0}
     assert run.dataset["time"].values.tolist() == [0.0, 27.0]
+
+
+def test_the_largest_entry_is_that_of_looks_too(tmp_path: Path) -> None:
+    """x1 = -sin t has its largest magnitude within the run, whose frames are its beginning and its end."""
+    change = {"time.end": math.pi / 2 + 0.02, "time.dt": (math.pi / 2 + 0.02) / 40, "initial.state": [0.0, 1e-3]}
+    change |= {"output.frames": 2}
+    run = simsuite.run(CIRCLE, set=change, device="cpu", directory=tmp_path / "looks")
+    alone = simsuite.run(CIRCLE | {"event": []}, set=change, device="cpu", directory=tmp_path / "frames")
+    for each, seen in ((run, "frames and looks"), (alone, "frames")):
+        (line,) = [line for line in linear_lines(each.results, False) if "the largest entry" in line]
+        assert f"of all {seen}: " in line
+    assert 0.99e-3 < abs(run.results["extremes"]["largest"]["value"]) <= 1e-3
 
 
 def test_noise_passes_levels_between_its_steps(tmp_path: Path) -> None:
