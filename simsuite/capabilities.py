@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from simsuite.communication.communicator import Communicator
 from simsuite.core import Backend, DeviceArray, Fence, JsonObject, Problem, Snapshot, Stepper
-from simsuite.crossings.looks import Looks
+from simsuite.crossings.looks import Looks, Reading
 
 
 @runtime_checkable
@@ -194,8 +194,8 @@ class Watched(Protocol):
     def looks(self) -> Looks | None:
         """The levels, and when it is looked whether they are reached; None where there are none."""
 
-    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
-        """For each of the conditions, the number that it is about just before a look and just after it."""
+    def readings(self, observed: Snapshot) -> Sequence[Reading]:
+        """For each of the conditions, the number that it is about, at a look."""
 
     def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
         """By name of each extreme that is told of a whole run: how large it is in this state, of which the largest

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
+import functools
 import os
 import sys
-from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -24,9 +22,8 @@ class NcclLink:
         from cupy.cuda import nccl
 
         self._nccl: ModuleType = nccl
-        self._stream = stream
-        with _printing_to_stderr():  # NCCL may print its version, as NCCL_DEBUG says, where results are to be printed
-            self._all = nccl.NcclCommunicator(size, identity, rank)
+        _print_past_libraries()
+        self._stream, self._all = stream, nccl.NcclCommunicator(size, identity, rank)
 
     def exchange(
         self, to_before: DeviceArray, from_before: DeviceArray, before: int | None,
@@ -56,18 +53,14 @@ class NcclLink:
             self._all.recv(array.data.ptr, array.nbytes, self._nccl.NCCL_UINT8, source, self._stream.ptr)
 
 
-@contextlib.contextmanager
-def _printing_to_stderr() -> Iterator[None]:
-    """What libraries print on standard output goes to standard error."""
+@functools.cache
+def _print_past_libraries() -> None:
+    """From now on what libraries print on standard output goes to standard error, and what Python prints where it was:
+    NCCL prints its version, and codes of colours at the end, among the results of `--json`."""
     sys.stdout.flush()
     output = os.dup(1)
     os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        ctypes.CDLL(None).fflush(None)
-        os.dup2(output, 1)
-        os.close(output)
+    sys.stdout = os.fdopen(output, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)
 
 
 def new_identity() -> tuple[int, ...]:

@@ -10,13 +10,14 @@ import numpy as np
 
 from simsuite.core import HostArray, JsonObject
 from simsuite.crossings.interpolation import Crossing, Point
-from simsuite.crossings.looks import MOST, ROUGH, SMOOTH, Condition
+from simsuite.crossings.looks import MOST, ROUGH, SMOOTH, Condition, Reading
 
 
 @dataclass
 class Course:
     """What became of a condition so far. recent: the latest looks since data last jumped or kinked, at most three.
-    largest, least: time and value of the extreme looks."""
+    largest, least: time and value of the extreme looks. slope: the derivative after the latest look, if it is known.
+    """
 
     condition: Condition
     points: int
@@ -25,19 +26,22 @@ class Course:
     recent: list[Point] = field(default_factory=list)
     largest: Point = (math.nan, -math.inf)
     least: Point = (math.nan, math.inf)
+    slope: float | None = None
 
-    def look(self, t: float, before: float, after: float, breaks: bool) -> None:
-        """Take the values of a look at time t: just before it and just after it, which are one but where the number
-        jumps. breaks: whether data jump or kink then."""
+    def look(self, t: float, reading: Reading, breaks: bool) -> None:
+        """Take what is read at time t. breaks: whether data jump or kink then."""
+        before, after, slopes = reading
         breaks = breaks or before != after
         for crossing in self.crossings:
             crossing.follow((t, before), breaks)
         if self.recent and self.condition.reached(self.recent[-1][1], before):
             smooth = self.points > ROUGH and not breaks
-            self._note(Crossing([*self.recent, (t, before)], len(self.recent) - 1, smooth))
+            both = None if self.slope is None or slopes is None else (self.slope, slopes[0])
+            self._note(Crossing([*self.recent, (t, before)], len(self.recent) - 1, smooth, both))
         if self.condition.reached(before, after):
             self._note(Crossing([(t, after)], 0, False))
         self.recent = [(t, after)] if breaks else [*self.recent, (t, before)][-(SMOOTH - 1) :]
+        self.slope = None if slopes is None else slopes[1]
         for value in (before, after):
             self.largest = (t, value) if value > self.largest[1] else self.largest
             self.least = (t, value) if value < self.least[1] else self.least
@@ -71,15 +75,18 @@ class Course:
 
     def to_keep(self) -> JsonObject:
         """All that changes, as JSON, for a checkpoint."""
-        crossings = [[each.points, each.left, each.open] for each in self.crossings]
-        kept: JsonObject = {"count": self.count, "crossings": crossings, "recent": self.recent}
+        crossings = [[each.points, each.left, each.open, each.slopes] for each in self.crossings]
+        kept: JsonObject = {"count": self.count, "crossings": crossings, "recent": self.recent, "slope": self.slope}
         return kept | ({} if math.isnan(self.largest[0]) else {"largest": self.largest, "least": self.least})
 
     def take_up(self, kept: JsonObject) -> None:
         """Go on from what `to_keep` gave."""
         self.count = int(kept["count"])
-        self.crossings = [Crossing(_points(each), int(left), bool(open)) for each, left, open in kept["crossings"]]
-        self.recent = _points(kept["recent"])
+        self.crossings = [
+            Crossing(_points(each), int(left), bool(open), None if slopes is None else (slopes[0], slopes[1]))
+            for each, left, open, slopes in kept["crossings"]
+        ]
+        self.recent, self.slope = _points(kept["recent"]), kept["slope"]
         for name in ("largest", "least") if "largest" in kept else ():
             setattr(self, name, _points([kept[name]])[0])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,11 +32,20 @@ class Condition:
         return (rises and self.direction != "down") or (falls and self.direction != "up")
 
 
+class Reading(NamedTuple):
+    """A number just before a look and just after it, which are one but where it jumps. slopes: its derivatives then,
+    of a number that is smooth between this look and the neighbouring ones; None where they are not known."""
+
+    before: float
+    after: float
+    slopes: tuple[float, float] | None = None
+
+
 @dataclass(frozen=True)
 class Looks:
     """When conditions are looked at. steps: of the clock, increasing; None: after every time step. breaks: steps of the
     clock at which data jump or kink. points: the most values that a polynomial takes. series: that of the results whose
-    observations have the numbers. unit: of time."""
+    observations have the numbers. unit: of time. slopes: whether readings have derivatives."""
 
     conditions: tuple[Condition, ...]
     steps: tuple[int, ...] | None
@@ -44,6 +53,7 @@ class Looks:
     points: int
     series: str
     unit: str = "s"
+    slopes: bool = False
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -150,6 +150,8 @@ def _unlike(old: Problem, new: Problem) -> str | None:
         if missing is None and any(new.position(k) != old.position(k) for k in its.steps):
             missing = its.steps[-1]
         if missing is not None:
+            if _same_times(old, new, its.steps, mine.steps) and (reason := _looks_elsewhere(old, new)) is not None:
+                return reason
             what = "frames" if mine is new.layout.series[0] else "samples"
             when = _at(old, old.position(missing)[1])
             hint = "give output.every, the time from frame to frame" if what == "frames" else "give output.samples"
@@ -164,12 +166,20 @@ def _unlike(old: Problem, new: Problem) -> str | None:
     return None
 
 
+def _same_times(old: Problem, new: Problem, its: Sequence[int], mine: Sequence[int]) -> bool:
+    """Whether steps of `old` are at the times, but for rounding, at which `new` begins: then frames that have other
+    steps are where they were asked for, and what moved is something else that steps end at."""
+    pairs = zip(its, mine, strict=False)
+    close = (math.isclose(old.position(k)[1], new.position(m)[1], rel_tol=_ROUNDING) for k, m in pairs)
+    return len(its) <= len(mine) and all(close)
+
+
 def _looks_elsewhere(old: Problem, new: Problem) -> str | None:
     """Why levels are looked at at other steps than before, if they are."""
     if not isinstance(old, Watched) or not isinstance(new, Watched) or old.looks is None or new.looks is None:
         return None
     mine, its = new.looks.steps, old.looks.steps
-    if its is None or (mine is not None and mine[: len(its)] == its):
+    if its is None or (mine is not None and mine[: len(its)] == its and _same_times(old, new, its, mine)):
         return None
     return "it is looked at other steps whether events have come; give output.looks, that they go on as before"
 

@@ -63,12 +63,12 @@ class Watch:
         assert self.looks is not None
         self.row(observed)
         readings = self._problem.readings(observed)
-        if not all(math.isfinite(value) for pair in readings for value in pair):
+        if not all(math.isfinite(value) for each in readings for value in (each.before, each.after)):
             return
         t, breaks = self._position(observed.step)[1], observed.step in self.looks.breaks
         self.last = observed.step
-        for course, (before, after) in zip(self._courses, readings, strict=True):
-            course.look(t, before, after, breaks)
+        for course, reading in zip(self._courses, readings, strict=True):
+            course.look(t, reading, breaks)
 
     @property
     def over(self) -> str | None:

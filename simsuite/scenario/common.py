@@ -19,7 +19,8 @@ class Section(BaseModel):
     expected_keys: what to answer to keys that one might expect in this table, though it has none such.
     expected_values: the same of words for a key that takes one of a few, in small letters and without blanks, hyphens
     and underscores: ``{"kind": {"neumann": "write .."}}``.
-    examples: of keys whose value is a table, how it may be written, where it is given as something else.
+    examples: of keys, how their value may be written, where it is given as something of another type.
+    named_by: of keys whose value may be the name of another table of the scenario, the section of these tables.
     measured_in: the units of keys, whose numbers may then be written with a unit.
     other_names: further names by which keys may be written, each with its key.
     """
@@ -27,6 +28,7 @@ class Section(BaseModel):
     expected_keys: ClassVar[Mapping[str, str]] = {}
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     examples: ClassVar[Mapping[str, str]] = {}
+    named_by: ClassVar[Mapping[str, str]] = {}
     measured_in: ClassVar[Mapping[str, Unit]] = {}
     other_names: ClassVar[Mapping[str, str]] = {}
 

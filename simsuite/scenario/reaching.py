@@ -53,6 +53,8 @@ class HeatReaching(Reaching):
             **dict.fromkeys(("average",), 'write "mean"'),
         },
     }
+    examples: ClassVar[Mapping[str, str]] = {"of": 'write "max", "min", "mean" or the name of a probe'}
+    named_by: ClassVar[Mapping[str, str]] = {"of": "probe"}
     of: Name = Field(
         description="what: max, min or mean, of all cells, or the name of a probe, which may not be one of these words"
     )
@@ -64,6 +66,7 @@ class HeatReaching(Reaching):
 
 
 class LinearReaching(Reaching):
+    examples: ClassVar[Mapping[str, str]] = {"of": "write its number, from 0, or its name in [names], in quotes"}
     of: Name | Place = Field(
         description="which output, or state where there is no output_matrix: its name, or its number from 0"
     )

@@ -248,15 +248,25 @@ def _with_quotes(value: object) -> str | None:
 
 
 def _example(fault: Fault, model: type[BaseModel], data: Table) -> str | None:
-    """How the table is written that a key takes, where something else is given."""
+    """How the value of a key is written, where it has another type: a table, or the name of one."""
+    key = str(fault.path[-1])
     tables = [m for m in models_at(model, data, fault.path[:-1]) if issubclass(m, Section)]
-    shown = next((m.examples[str(fault.path[-1])] for m in tables if str(fault.path[-1]) in m.examples), None)
+    shown = next((m.examples[key] for m in tables if key in m.examples), None)
     field = field_at(model, data, fault.path)
-    if shown is not None or field is None or len(fault.path) != 1 or not is_section(field):
+    if shown is not None:
+        return shown + "".join(f": {_listed(names)}" for m in tables if (names := _names(data, m.named_by.get(key))))
+    if field is None or len(fault.path) != 1 or not is_section(field):
         return shown
     name = header(str(fault.path[0]), field)
     keys = list(dict.fromkeys(key for table in tables_in(field.annotation) for key in fields_of(table)))
     return f"write the section {name}, with {_listed(keys)}"
+
+
+def _names(data: Table, section: str | None) -> list[str]:
+    """The names of the tables of a section, as far as they have any."""
+    tables = data.get(section) if section else None
+    found = [table.get("name") for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
+    return [name for name in found if isinstance(name, str)]
 
 
 def _advice(fault: Fault, field: FieldInfo | None) -> str | None:

@@ -19,6 +19,7 @@ from simsuite.io.reading import reading
 
 WHICH = ("last", "all")
 _TIME = "time"
+_JOINED, _OF_MEMBER = "joined", "member_"  # the dimension, and the prefix, of what each of those that run together has
 _NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable."
 
 
@@ -53,15 +54,20 @@ class Frames:
         at = np.unravel_index(member, self._shape)
         of_member = contents.variables.get("member")
         samples = None if of_member is None else np.flatnonzero(of_member.read() == place)
+        joined = contents.coordinate(_JOINED)
         for variable, dims in self._growing(contents):
+            name = variable.name
             values = variable.read() if self._all else variable.read(slice(variable.shape[0] - 1, None))[0]
             if samples is not None:
-                if "sample" not in dims:  # it is of all members together
+                if joined is not None and _JOINED in dims:
+                    values = values[..., np.flatnonzero(joined.read() == place)[0]]
+                    dims, name = dims[:-1], name.removeprefix(_OF_MEMBER)
+                elif "sample" in dims:
+                    values = np.take(values, samples, dims.index("sample"))
+                else:  # it is of all members together
                     continue
-                values = np.take(values, samples, dims.index("sample"))
-            name = variable.name
             if name not in self._variables and name not in self.left_out:
-                self._variables[name] = self._new(contents, variable, dims, values)
+                self._variables[name] = self._new(contents, variable, name, dims, values)
             there = self._variables.get(name)
             if there is None:
                 continue
@@ -81,10 +87,12 @@ class Frames:
             if variable.dims[:1] == (_TIME,) and variable.shape[0] and not (time and variable.name == time.name):
                 yield variable, variable.dims if self._all else variable.dims[1:]
 
-    def _new(self, contents: Contents, variable: Stored, dims: tuple[str, ...], values: HostArray) -> h5py.Dataset:
+    def _new(
+        self, contents: Contents, variable: Stored, name: str, dims: tuple[str, ...], values: HostArray
+    ) -> h5py.Dataset:
         scales = [self._scale(contents, dim, n) for dim, n in zip(dims, values.shape)]
         dtype = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
-        name = variable.name if variable.name not in self._taken else f"frame_{variable.name}"
+        name = name if name not in self._taken else f"frame_{name}"
         made = self._file.create_dataset(self._free(name), (*self._shape, *values.shape), dtype, fillvalue=np.nan)
         self._attach(made, scales, variable)
         return made

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import simsuite
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
+from simsuite.summaries.linear import linear_lines
 
 CIRCLE: dict[str, Any] = {
     "solver": "linear",
@@ -92,6 +94,70 @@ def test_random_systems_pass_levels_when_scipy_says(tmp_path: Path, seed: int) -
     np.testing.assert_allclose(found["times"], expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("hold", ["zero", "first"])
+@pytest.mark.parametrize(
+    ("u", "dt", "steps", "level"),
+    [("where(t < 1, 0, 100) + 1e-9*sin(t)", 0.1, 20, 0.5), ("10*sin(40*t)", 0.05, 40, 0.05)],
+)
+def test_no_curve_goes_over_steps_at_which_inputs_change(
+    tmp_path: Path, hold: str, u: str, dt: float, steps: int, level: float
+) -> None:
+    """dx/dt = u - x, u new at every step: within one, x is an exponential, which passes the level where SciPy says."""
+
+    def given(t: float) -> float:
+        return (100.0 * (t >= 1) + 1e-9 * math.sin(t)) if "where" in u else 10 * math.sin(40 * t)
+
+    expected, x = [], 0.0
+    for k in range(steps):
+        begin = given(k * dt)
+        slope = (given((k + 1) * dt) - begin) / dt if hold == "first" else 0.0
+
+        def within(t: float, x: float = x, begin: float = begin, slope: float = slope) -> float:
+            return (x - begin + slope) * math.exp(-t) + begin - slope + slope * t
+
+        if (x - level) * (within(dt) - level) < 0:
+            expected.append(k * dt + brentq(lambda t, x=within: x(t) - level, 0.0, dt, xtol=1e-15))
+        x = within(dt)
+    scenario = {
+        "solver": "linear",
+        "system": {"kind": "continuous", "matrix": [[-1.0]], "input_matrix": [[1.0]], "input": [u], "hold": hold},
+        "initial": {"state": [0.0]},
+        "time": {"dt": dt, "steps": steps},
+        "event": [{"name": "there", "of": 0, "reaches": level}],
+    }
+    assert expected
+    for i, (change, atol) in enumerate(
+        [({}, 1e-5), ({"time.method": "step"}, 1e-5), ({"output.looks": steps // 2 + 1}, dt * 2)]
+    ):
+        found = simsuite.run(scenario, set=change, device="cpu", directory=tmp_path / f"{i}").results["events"]["there"]
+        if i < 2 or "where" in u:  # looks at every other step miss some
+            np.testing.assert_allclose(found["times"], expected, atol=atol)
+        for t, error in zip(found["times"], found["time_errors"], strict=True):
+            assert min(abs(t - each) for each in expected) <= error + 1e-13, (change, t, error)
+
+
+@pytest.mark.parametrize("method", ["step", "auto"])
+def test_few_looks_at_an_input_that_rarely_changes_are_those_at_its_changes_too(tmp_path: Path, method: str) -> None:
+    """dx/dt = u - x with u = 0 until 1, then 2: x = 2 - 2 exp(1 - t) is 0.1 at 1 + log(2/1.9)."""
+    scenario = {
+        "solver": "linear",
+        "system": {
+            "kind": "continuous",
+            "matrix": [[-1.0]],
+            "input_matrix": [[1.0]],
+            "input": ["where(t < 1, 0, 2)"],
+        },
+        "initial": {"state": [0.0]},
+        "time": {"dt": 0.01, "steps": 300, "method": method},
+        "event": [{"name": "there", "of": 0, "reaches": 0.1}],
+        "output": {"frames": 2, "looks": 26},
+    }
+    run = simsuite.run(scenario, device="cpu", directory=tmp_path)
+    ((t,), (error,)) = (run.results["events"]["there"][name] for name in ("times", "time_errors"))
+    assert abs(t - 1 - math.log(2 / 1.9)) < 2e-6
+    assert abs(t - 1 - math.log(2 / 1.9)) < error < 1e-3
+
+
 def test_in_discrete_time_a_level_is_reached_at_a_step(tmp_path: Path) -> None:
     halving = {
         "solver": "linear",
@@ -107,6 +173,18 @@ def test_in_discrete_time_a_level_is_reached_at_a_step(tmp_path: Path) -> None:
     assert run.results["state"] == [[0.5**9]]
     assert run.results["extremes"]["largest"] == {"value": 1.0, "component": "x0", "sample": 0, "time": 0.0}
     assert run.dataset["time"].values.tolist() == [0.0, 27.0]
+
+
+def test_the_largest_entry_is_that_of_looks_too(tmp_path: Path) -> None:
+    """x1 = -sin t has its largest magnitude within the run, whose frames are its beginning and its end."""
+    change = {"time.end": math.pi / 2 + 0.02, "time.dt": (math.pi / 2 + 0.02) / 40, "initial.state": [0.0, 1e-3]}
+    change |= {"output.frames": 2}
+    run = simsuite.run(CIRCLE, set=change, device="cpu", directory=tmp_path / "looks")
+    alone = simsuite.run(CIRCLE | {"event": []}, set=change, device="cpu", directory=tmp_path / "frames")
+    for each, seen in ((run, "frames and looks"), (alone, "frames")):
+        (line,) = [line for line in linear_lines(each.results, False) if "the largest entry" in line]
+        assert f"of all {seen}: " in line
+    assert 0.99e-3 < abs(run.results["extremes"]["largest"]["value"]) <= 1e-3
 
 
 def test_noise_passes_levels_between_its_steps(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 
@@ -9,13 +10,13 @@ import numpy as np
 import pytest
 
 from simsuite.crossings.course import Course, totals
-from simsuite.crossings.looks import MOST, ROUGH, SMOOTH, STEPWISE, Condition, Looks, spread
+from simsuite.crossings.looks import MOST, ROUGH, SMOOTH, STEPWISE, Condition, Looks, Reading, spread
 
 
 def course_of(times, values, level, points=SMOOTH, direction="any", breaks=()) -> Course:
     course = Course(Condition("c", "y", level, direction), points)
     for i, (t, v) in enumerate(zip(times, values)):
-        course.look(float(t), float(v), float(v), i in breaks)
+        course.look(float(t), Reading(float(v), float(v)), i in breaks)
     return course
 
 
@@ -75,7 +76,7 @@ def test_no_polynomial_goes_over_a_kink() -> None:
 def test_a_jump_is_passed_at_its_time() -> None:
     course = Course(Condition("c", "y", 0.5, "up"), SMOOTH)
     for t, before, after in ((0.0, 0.0, 0.0), (1.0, 0.2, 1.0), (2.0, 0.7, 0.7), (3.0, 0.4, 0.4), (4.0, 0.6, 0.6)):
-        course.look(t, before, after, False)
+        course.look(t, Reading(before, after), False)
     assert course.times[0] == (1.0, 0.0)
     assert course.count == 2
     assert course.largest == (1.0, 1.0)
@@ -104,16 +105,37 @@ def test_random_paths_take_straight_lines_and_steps_no_lines_at_all() -> None:
     assert math.isclose(t, math.sqrt(2), rel_tol=1e-12)  # a parabola is met exactly
 
 
+def test_with_derivatives_two_looks_are_enough_for_the_fourth_order() -> None:
+    """sin passes 0.3 upwards, with a kink at both looks: only the derivatives on the inner sides count."""
+    exact, errors = np.arcsin(0.3), []
+    for h in (0.4, 0.2, 0.1, 0.05):
+        course = Course(Condition("c", "y", 0.3), ROUGH)
+        for t in (exact - 0.4 * h, exact + 0.6 * h):
+            slopes = (9.0, np.cos(t)) if t < exact else (np.cos(t), -9.0)
+            course.look(t, Reading(np.sin(t), np.sin(t), slopes), False)
+        ((found, estimate),) = course.times
+        errors.append(abs(found - exact))
+        assert errors[-1] < estimate < 0.05 * h
+    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert np.all((orders > 3.7) & (orders < 4.3)), orders
+
+
+@pytest.mark.parametrize("slopes", [False, True])
 @pytest.mark.parametrize("cut", range(1, 30, 3))
-def test_a_course_that_is_kept_goes_on_to_the_bit(cut: int) -> None:
+def test_a_course_that_is_kept_goes_on_to_the_bit(cut: int, slopes: bool) -> None:
     times = np.linspace(0, 9, 31)
     values = np.sin(times) + 0.1 * times
-    whole = course_of(times, values, 0.4, breaks={12})
-    begun = course_of(times[:cut], values[:cut], 0.4, breaks={12})
-    after = Course(begun.condition, SMOOTH)
+
+    def go_on(course: Course, steps: range) -> Course:
+        for i in steps:
+            t, y, slope = float(times[i]), float(values[i]), float(np.cos(times[i])) + 0.1
+            course.look(t, Reading(y, y, (slope, slope) if slopes else None), i == 12)
+        return course
+
+    new = functools.partial(Course, Condition("c", "y", 0.4), SMOOTH)
+    whole, begun, after = go_on(new(), range(len(times))), go_on(new(), range(cut)), new()
     after.take_up(json.loads(json.dumps(begun.to_keep())))
-    for i in range(cut, len(times)):
-        after.look(float(times[i]), float(values[i]), float(values[i]), i == 12)
+    go_on(after, range(cut, len(times)))
     assert after.results() == whole.results()
     assert whole.count > 2
 

@@ -56,6 +56,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "explicit float32c": (HEAT, {"run.precision": "float32c", "boundary": MOVING}),
     "power": (LINEAR, {"time.method": "power"}),
     "spectral": (LINEAR, {"time.method": "spectral", "system.input": [0.5]}),
+    "inputs that change": (LINEAR, {"system.input": ["sin(40*t)"], "event": [{"of": 1, "reaches": 0.1}]}),
     "noise": (LINEAR, {"system.noise_matrix": [[0.0], [0.1]]}),
 }
 SMALL = {"heat": {"grid.nx": 3, "grid.ny": 2, "time.dt": 0.025}, "linear": {"time.dt": 0.1}}
@@ -145,6 +146,24 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] =
         "from t = 0.25 s on",
     ),
     "looks": (HEAT, {"output.looks": 11}, TWICE["heat"], "give output.looks"),
+    "looks that steps end at": (
+        HEAT,
+        {"time.dt": None, "output.samples": None},
+        {"time.end": 0.41},
+        "give output.looks",
+    ),
+    "looks of exact steps": (
+        HEAT,
+        {"time.dt": None, "output.samples": None, "time.stepper": "exact"},
+        {"time.end": 0.41},
+        "give output.looks",
+    ),
+    "frames and looks that steps end at": (
+        HEAT,
+        {"time.dt": None, "output.samples": None, "output.frames": 3, "output.every": None},
+        {"time.end": 0.41},
+        "frames fall on other",
+    ),
     "an earlier end": (HEAT, {}, {"time.end": 0.125, "output.samples": 11}, "is not before"),
     "another key": (HEAT, {}, {"time.end": 0.5, "material.density": 4.0}, "in more than its end: material.density"),
     "a switch": (

@@ -83,6 +83,14 @@ def test_apart_each_has_a_run_of_its_own(spring: Path, capsys: pytest.CaptureFix
     apart = simsuite.sweep(spring, {"constants.damping": [0.1, 0.2]}, directory="a", apart=True, frames="all")
     states = apart.dataset["state"].values
     assert states.tobytes() == together.dataset["state"].values.tobytes()
+    norms = apart.dataset["frame_norm"]
+    assert norms.dims == ("constants.damping", "time")
+    np.testing.assert_allclose(norms.values, np.linalg.norm(states, axis=(2, 3)), rtol=1e-14)
+    assert norms.identical(together.dataset["frame_norm"])
+    assert set(apart.dataset) == set(together.dataset)
+    assert np.isfinite(
+        simsuite.sweep(spring, {"initial.x0.0": [1, 2]}, directory="l", frames="last").dataset["frame_norm"]
+    ).all()
     assert apart.run(1).dataset["state"].values.tobytes() == states[1].tobytes()
     with pytest.raises(UsageError, match="last or all"):
         simsuite.sweep(spring, {"constants.damping": [0.1]}, directory="x", frames="first")  # type: ignore[call-overload]

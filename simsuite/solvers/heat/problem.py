@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Snapshot, Stepper
-from simsuite.crossings.looks import Looks
+from simsuite.crossings.looks import Looks, Reading
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.heat.source import SURFACE
@@ -184,7 +184,7 @@ class HeatProblem(SharedSlabs):
     def unlike(self, shorter: HeatProblem) -> str | None:
         return unlike(self.plan, shorter.plan)
 
-    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+    def readings(self, observed: Snapshot) -> Sequence[Reading]:
         return readings(self.scenario, self.made, observed.arrays)
 
     def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Series, Snapshot, Stepper, Variable
-from simsuite.crossings.looks import Looks
+from simsuite.crossings.looks import Looks, Reading
 from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.linear.analysis import AnalysisKeys
@@ -253,10 +253,11 @@ class LinearProblem(SharedColumns, EqualSteps):
             return f"it is taken by method {its}, a run to that end by {mine}; write the method into [time]"
         return unlike(self._jumps, shorter._jumps) if self.plan.method == "power" else None
 
-    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+    def readings(self, observed: Snapshot) -> Sequence[Reading]:
         assert self.watched is not None
-        X = observed.arrays.get("output", observed.arrays["state"])
-        return self.watched.readings(self.system, X, self._stored(observed), observed.step)
+        X = observed.arrays["state"]
+        output = observed.arrays.get("output", X)
+        return self.watched.readings(self.system, X, output, self._stored(observed), observed.step)
 
     def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:
         stored = [*parts(self._stored(observed), self.system.is_complex).values()]

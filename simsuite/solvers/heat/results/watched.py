@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import JsonObject
-from simsuite.crossings.looks import SMOOTH, Condition, Looks, spread
+from simsuite.crossings.looks import SMOOTH, Condition, Looks, Reading, spread
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.plan import Plan
@@ -28,14 +28,12 @@ def looks_of(scenario: HeatScenario, plan: Plan) -> Looks | None:
     return Looks(conditions, steps, breaks, SMOOTH, "sample")
 
 
-def readings(
-    scenario: HeatScenario, made: Discretisation, arrays: Mapping[str, np.ndarray]
-) -> Sequence[tuple[float, float]]:
-    """What each condition is about, twice, as temperatures do not jump. arrays: as they were observed."""
+def readings(scenario: HeatScenario, made: Discretisation, arrays: Mapping[str, np.ndarray]) -> Sequence[Reading]:
+    """What each condition is about; temperatures do not jump. arrays: as they were observed."""
     found: dict[str, Any] = extremes(arrays, made)
     numbers = {p.name: float(v) for p, v in zip(scenario.probe, arrays["probes"])}
     numbers |= {name: found[name] for name in ("min", "max", "mean")}
-    return [(numbers[each.of], numbers[each.of]) for each in scenario.reaching]
+    return [Reading(numbers[each.of], numbers[each.of]) for each in scenario.reaching]
 
 
 def peaks(arrays: Mapping[str, np.ndarray], made: Discretisation, t: float) -> dict[str, tuple[float, JsonObject]]:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Snapshot, Stepper, Variable
-from simsuite.crossings.looks import Looks
+from simsuite.crossings.looks import Looks, Reading
 from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.equal_steps import EqualSteps
@@ -107,7 +107,7 @@ class JoinedProblem(EqualSteps):
         samples = np.tile(np.arange(m), len(self.members))
         member = {"units": "1", "long_name": "place of the member among those that run together, from 0"}
         return Layout(
-            sizes={"component": own.sizes["component"], "sample": len(samples)},
+            sizes={"component": own.sizes["component"], "sample": len(samples), "joined": len(self.members)},
             series=own.series,
             variables=(
                 *(
@@ -117,7 +117,13 @@ class JoinedProblem(EqualSteps):
                 ),
                 Variable("member", ("sample",), np.int64, member, np.repeat(np.array(list(self.members)), m)),
                 *state_variables("state or output of each member", self.whole.dtype, self.whole.system.is_complex),
-                *(v for v in own.variables if v.name == "norm"),
+                Variable("joined", ("joined",), np.int64, member, np.array(list(self.members))),
+                *(
+                    each
+                    for v in own.variables
+                    if v.name == "norm"
+                    for each in (v, dataclasses.replace(v, name="member_norm", dims=("time", "joined")))
+                ),
             ),
         )
 
@@ -125,8 +131,8 @@ class JoinedProblem(EqualSteps):
         stored = [each.rows(series, part) for each, part in self._each(observed)]
         names = [name for name in ("state", "state_real", "state_imag") if name in stored[0]]
         states = {name: np.hstack([row[name] for row in stored]) for name in names}
-        norm = np.array(math.hypot(*(float(row["norm"]) for row in stored)))
-        return {"time": stored[0]["time"], **states, "norm": norm}
+        norms = np.array([float(row["norm"]) for row in stored])
+        return {"time": stored[0]["time"], **states, "norm": np.array(math.hypot(*norms)), "member_norm": norms}
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
         """members: the results of each problem, by place; None of those that have to run alone, and of those whose
@@ -137,7 +143,7 @@ class JoinedProblem(EqualSteps):
                 found[place] = each.results(part)
         return {"members": found}
 
-    def readings(self, observed: Snapshot) -> Sequence[tuple[float, float]]:
+    def readings(self, observed: Snapshot) -> Sequence[Reading]:
         return ()
 
     def peaks(self, observed: Snapshot) -> Mapping[str, tuple[float, JsonObject]]:

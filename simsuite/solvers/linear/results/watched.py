@@ -1,8 +1,9 @@
 """What is watched of a linear system in the course of a run: its largest entry, and whether entries reach levels.
 
-Between the steps of a system in continuous time, the state is smooth where inputs do not change; with noise it is
-rough, and a straight line is as good as any curve. Between the steps of a system in discrete time there is nothing, so
-a level is reached at a step.
+Between the steps of a system in continuous time the state is smooth, and inputs change at steps alone. So between two
+looks without such a step between them a cubic from the values and the derivatives at both is near it; with noise, or
+with looks at some of the steps while inputs change between them, a straight line is as good as any curve. Between the
+steps of a system in discrete time there is nothing, so a level is reached at a step.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from simsuite.core import JsonObject
-from simsuite.crossings.looks import ROUGH, SMOOTH, STEPWISE, Condition, Looks, spread
+from simsuite.crossings.looks import ROUGH, STEPWISE, Condition, Looks, Reading, spread
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.reaching import LOOKS_LINEAR
 from simsuite.solvers.linear.control.names import Parts
+from simsuite.solvers.linear.inputs.held import HeldInputs, held_inputs
+from simsuite.solvers.linear.results.derivatives import Derivatives
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.words import counted
 
@@ -26,10 +29,12 @@ _NAMED = 8  # names that a mistake proposes
 
 @dataclass(frozen=True)
 class WatchedEntries:
-    """Entries of what frames hold that are to reach levels. places: component and sample of each."""
+    """Entries of what frames hold that are to reach levels. places: component and sample of each. derivatives: theirs,
+    where the state is smooth from look to look."""
 
     looks: Looks
     places: tuple[tuple[int, int], ...]
+    derivatives: Derivatives | None = None
 
     @classmethod
     def of(cls, model: LinearScenario, system: LinearSystem, names: Parts) -> WatchedEntries | None:
@@ -44,24 +49,39 @@ class WatchedEntries:
         conditions = tuple(
             Condition(each.title, str(each.of), each.reaches, each.direction, each.stop) for each in model.reaching
         )
-        continuous = model.system.kind == "continuous"
-        points = STEPWISE if not continuous else SMOOTH if system.noise is None else ROUGH
-        held = system.held
-        changes = held.steps.tolist() if continuous and held is not None and held.changes else ()
-        steps = spread(model.output.looks or LOOKS_LINEAR, model.time.steps, changes)
-        return cls(Looks(conditions, steps, frozenset(changes), points, "time"), places)
+        evenly = spread(model.output.looks or LOOKS_LINEAR, model.time.steps)
+        if model.system.kind != "continuous":
+            return cls(Looks(conditions, evenly, frozenset(), STEPWISE, "time"), places)
+        held = _changes(system, evenly)
+        steps = evenly if held is None else tuple(sorted({*evenly, *held.steps.tolist()}))
+        if system.noise is not None or (held is None and len(evenly) <= model.time.steps):
+            return cls(Looks(conditions, steps, frozenset(), ROUGH, "time"), places)
+        derivatives = Derivatives.of(system, [component for component, _ in places])
+        return cls(Looks(conditions, steps, frozenset(), ROUGH, "time", slopes=True), places, derivatives)
 
     def readings(
-        self, system: LinearSystem, X: np.ndarray, stored: np.ndarray, step: int
-    ) -> Sequence[tuple[float, float]]:
-        """Each entry just before a step and at it, which differ where D u jumps.
+        self, system: LinearSystem, X: np.ndarray, output: np.ndarray, stored: np.ndarray, step: int
+    ) -> Sequence[Reading]:
+        """Each entry at a step, with what is just before it: they differ where D u jumps.
 
-        X: C X, or the state. stored: the same with D u, if there is a D.
+        X: the state. output: C X, or the state. stored: the same with D u, if there is a D.
         """
         before = stored
         if system.D is not None and self.looks.points != STEPWISE and not system.inputs.ahead and step > 0:
-            before = (X + system.direct(step - 1)[:, None]).astype(stored.dtype)
-        return [(float(before[place]), float(stored[place])) for place in self.places]
+            before = (output + system.direct(step - 1)[:, None]).astype(stored.dtype)
+        values = [(float(before[place]), float(stored[place])) for place in self.places]
+        if self.derivatives is None:
+            return [Reading(*each) for each in values]
+        slopes = self.derivatives.at(system, X, [sample for _, sample in self.places], step)
+        return [Reading(*each, both) for each, both in zip(values, slopes)]
+
+
+def _changes(system: LinearSystem, looks: Sequence[int]) -> HeldInputs | None:
+    """The steps at which inputs change, all of which are looked at as well; None if they are not known, or too many."""
+    if system.held is not None or system.noise is not None:
+        return system.held
+    every_step = len(looks) > looks[-1]
+    return None if every_step else held_inputs(system.inputs, looks[-1])
 
 
 def largest_entry(parts: Sequence[np.ndarray], names: Parts, t: float) -> dict[str, tuple[float, JsonObject]]:
