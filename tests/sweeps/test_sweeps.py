@@ -173,12 +173,20 @@ def workers_of(directory: str) -> list[str]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_twelve_with_one_that_fails_killed_three_times(
-    how: signal.Signals, plate: Path, capsys: pytest.CaptureFixture[str]
+    device: str,
+    how: signal.Signals,
+    plate: Path,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
 ) -> None:
     """Ends complete with nothing run twice: each member ends once, and no process is left behind."""
+    if device == "cuda":
+        request.getfixturevalue("cuda")  # skips where there is none
     values = "5,10,15,20,-1,25,30,35,40,45,50,55"
-    options = ("--vary", f"constants.h={values}", "-o", "s", "--set", "grid.nx=48", "--set", "grid.ny=40")
+    sizes = {"run.device": device, "grid.nx": 48, "grid.ny": 40}
+    options = ("--vary", f"constants.h={values}", "-o", "s", *(f"--set={key}={value}" for key, value in sizes.items()))
     log = Path("s/members.jsonl")
     for wanted in (1, 4, 8):
         running = start(*options)
@@ -199,7 +207,7 @@ def test_twelve_with_one_that_fails_killed_three_times(
     assert Counter(each["status"] for each in found["members"]) == {"complete": 11, "failed": 1}
     ended = Counter(json.loads(line)["member"] for line in log.read_text().splitlines())
     assert ended == dict.fromkeys(range(12), 1)
-    alone = simsuite.run(plate, set={"constants.h": 35, "grid.nx": 48, "grid.ny": 40}, directory=plate.parent / "alone")
+    alone = simsuite.run(plate, set={"constants.h": 35, **sizes}, directory=plate.parent / "alone")
     assert found["members"][7]["results"]["probes.middle"] == alone.results["probes"]["middle"]
 
 
