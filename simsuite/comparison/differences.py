@@ -52,8 +52,9 @@ class Difference:
 
 
 def _is_random(name: str) -> bool:
-    """Whether a variable of a Monte Carlo run has no standard error to judge it by: errors, quantiles, paths."""
-    return name.endswith(_ERROR) or name.startswith("price_quantile") or name == "path"
+    """Whether a variable of a Monte Carlo run has no standard error to judge it by: errors, quantiles, histograms,
+    paths."""
+    return name.endswith((_ERROR, "_histogram")) or name.startswith(("price_quantile", "loss_bin")) or name == "path"
 
 
 def differing_keys(a: Source, b: Source) -> dict[str, tuple[object, object]]:

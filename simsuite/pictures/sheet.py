@@ -46,7 +46,7 @@ class Sheet:
     """One figure. `later` collects what can only be placed when the layout is known."""
 
     def __init__(self, subject: Subject, height: float, subtitle: str, width: float = WIDTH) -> None:
-        self.figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
+        self.figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white", layout="constrained")
         self.canvas = FigureCanvasAgg(self.figure)
         self._later: list[Callable[[], None]] = []
         self._key: list[Artist] = []

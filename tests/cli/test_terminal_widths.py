@@ -128,6 +128,7 @@ def known(place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> Non
     )
     monkeypatch.setattr(doctor, "_memory", lambda: "20.0 GB of 25.3 GB free, 2 CPU cores")
     monkeypatch.setattr(doctor, "VERSION", "1.2.3")
+    monkeypatch.setattr("simsuite.provenance.origin.command_line", lambda: "simsuite run")
     monkeypatch.setattr("simsuite.provenance.origin.now", lambda: "2026-01-02T03:04:05Z")
     monkeypatch.setattr("socket.gethostname", lambda: "node7")
     monkeypatch.setattr("simsuite.io.disk.free_bytes", lambda directory: 10**11)

@@ -281,7 +281,7 @@ def test_stored_paths_are_the_first_ones(cpu):
     p = two_assets(count=64)
     _, state = run(p, cpu)
     np.testing.assert_array_equal(state["paths"][-1], state["x"][:, :7])
-    assert problem(output={"store_paths": 0}).layout.sizes.keys() == {"asset", "quantile", "option"}
+    assert problem(output={"store_paths": 0}).layout.sizes.keys() == {"asset", "quantile", "option", "price_bin"}
     assert problem(paths={"count": 20}).stored == 20
     assert problem(paths={"count": 5000}).stored == 64
 

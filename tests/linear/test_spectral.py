@@ -494,7 +494,7 @@ def test_what_is_timed_counts_too(fast, monkeypatch):
         asked.append(backend)
         return Pace(1e-9 if fast else 1e-3, 1e-9)
 
-    monkeypatch.setattr("simsuite.solvers.linear.problem.pace", pace)
+    monkeypatch.setattr("simsuite.solvers.linear.method_choice.on_device.pace", pace)
     given = scenario(np.eye(100), np.ones((100, 1)), 200**3, method="auto", output=IRREGULAR)
     backend = CpuBackend()
     plan = LinearProblem.from_scenario(LinearScenario.model_validate(given), Path("."), lambda: backend).plan

@@ -138,7 +138,7 @@ def _paths(solver: str) -> Iterator[tuple[str, ...]]:
 @cache
 def _examples() -> list[tuple[str, Mapping[str, object]]]:
     """The name and the content of scenarios that come with simsuite."""
-    folders = [Path(__file__).parents[1] / folder for folder in _EXAMPLES]
+    folders = [Path(__file__).parents[2] / folder for folder in _EXAMPLES]
     return [(path.stem, tomllib.loads(path.read_text("utf-8"))) for f in folders for path in sorted(f.glob("*.toml"))]
 
 
