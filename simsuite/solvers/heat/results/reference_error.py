@@ -12,8 +12,8 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 
 def reference_error(scenario: HeatScenario, made: Discretisation, T: np.ndarray, t: float) -> dict[str, float]:
     """Norms of the difference between T (ny, nx) and the reference at time t: its mean absolute value (l1), its root
-    mean square (l2), its largest absolute value (linf), and l2 relative to the l2 norm of the reference, which there has
-    to be."""
+    mean square (l2), its largest absolute value (linf), and l2 relative to the l2 norm of the reference, which there
+    has to be."""
     assert scenario.reference is not None
     x, y = made.centres
     exact = scenario.reference.temperature(x=x, y=y, t=t)
