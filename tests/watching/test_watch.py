@@ -82,8 +82,13 @@ def test_the_field_has_the_colours_of_the_newest_frame(under_way: Any, tmp_path:
             program.resize(columns, rows)
             program.wait_for("q leaves")
             program.wait_until(lambda rows=rows: "q leaves" in program.lines[rows - 1])  # type: ignore[misc]
-            program.wait_until(lambda: any(re.match(r"\d\S* .* K$", line) for line in program.lines))
-            program.read(0.3)
+            program.wait_until(
+                lambda: (
+                    any(line.startswith("temperature") for line in program.lines)
+                    and any(re.match(r"\d\S* .* K$", line) for line in program.lines)
+                )
+            )
+            program.read(1.5)
             top = next(i for i, line in enumerate(program.lines) if line.startswith("temperature")) + 1
             below = next(i for i, line in enumerate(program.lines) if i >= top and re.match(r"\d\S* .* K$", line))
             high = below - top
