@@ -182,7 +182,7 @@ class Sweep:
             for _ in self._record(found, files):
                 pass
             answered = {answer["member"] for answer in found}
-            yield from [group] if not found else ([i] for i in group if i not in answered)
+            yield from ([i] for i in group if i not in answered)
 
     def _still_left(self, found: Sequence[Sequence[int]], files: SweepDirectory) -> Iterator[Sequence[int]]:
         """The members but for those that another process has run meanwhile; the others of their group run alone."""

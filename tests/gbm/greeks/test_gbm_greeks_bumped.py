@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 
-import numba
 import numpy as np
 import pytest
 from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem, run
+from many_seeds import results_of_seeds
 from scipy.special import ndtr
 
 from simsuite.backends import open_backend
@@ -38,18 +37,6 @@ def cpu():
 
 def held(options, holdings, greeks="bumped"):
     return [option | {"greeks": greeks, "holding": holding} for option, holding in zip(options, holdings)]
-
-
-def results_of(made, seeds, cpu):
-    """The results of runs that differ in the seed."""
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    found = []
-    for seed in range(seeds):
-        drawn = made.scenario.run.model_copy(update={"seed": 1000 + seed})
-        found.append(run(dataclasses.replace(made, scenario=made.scenario.model_copy(update={"run": drawn})), cpu)[0])
-    numba.set_num_threads(threads)
-    return found
 
 
 def first(value):
@@ -85,7 +72,7 @@ def test_errors_of_bumped_greeks_and_of_their_book_are_as_told(cpu, antithetic):
     holdings = (3.0, -20.0, 2.0)
     paths = {"count": 8192, "antithetic": antithetic}
     made = problem(time={"steps": 12}, paths=paths, option=held((CALL, DIGITAL, BARRIER), holdings))
-    found = results_of(made, 120, cpu)
+    found = results_of_seeds(made, 120, cpu)
     for i, truth in enumerate(truths):
         options = [each["options"][f"option{i + 1}"] for each in found]
         assert set(options[0]["greeks_method"].values()) == {"bumping"}
@@ -175,7 +162,7 @@ def test_greeks_that_no_other_way_gives(cpu, case, precision):
         run={"precision": precision}, asset=[ASSET | more], time={"steps": 4}, paths=paths,
         option=held([option], [0.0], "auto"),
     )  # fmt: skip
-    found = [each["options"]["option1"] for each in results_of(made, 100, cpu)]
+    found = [each["options"]["option1"] for each in results_of_seeds(made, 100, cpu)]
     assert tuple(name for name, how in found[0]["greeks_method"].items() if how == "bumping") == bumped
     for name in bumped:
         require_errors_as_told(scores(found, name, truth[name]), name, least=0.75)
@@ -369,7 +356,7 @@ def test_sums_and_errors_of_a_book_of_several_maturities(cpu):
         exact.digital_greeks(half, 105, "put", 2.0),
     ]
     made = problem(time={"steps": 12}, paths={"count": 4096}, option=held(options, holdings, True))
-    found = results_of(made, 80, cpu)
+    found = results_of_seeds(made, 80, cpu)
     for name in ("value", *GREEKS):
         key = "price" if name == "value" else name
         total = sum(holding * getattr(truth, key) for holding, truth in zip(holdings, truths))
@@ -385,7 +372,7 @@ def test_a_book_with_control_variates(cpu):
     strikes, holdings = (90.0, 100.0, 110.0), (1.0, -2.0, 3.0)
     options = [ASIAN | {"strike": strike} for strike in strikes]
     made = problem(time={"steps": 12}, paths={"count": 4096}, option=held(options, holdings, True))
-    found = results_of(made, 60, cpu)
+    found = results_of_seeds(made, 60, cpu)
     steps = exact.Steps.constant(0.05, 0.2, DATES)
     truth = math.exp(-0.05) * sum(
         holding * exact.arithmetic_mean_option(100.0, strike, steps, "call")

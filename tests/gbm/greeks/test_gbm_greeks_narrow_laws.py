@@ -3,13 +3,12 @@ where there is no law at all: against closed forms, over many seeds."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
-import numba
 import numpy as np
 import pytest
 from gbm_problems import ASSET, CALL, problem, run
+from many_seeds import results_of_seeds
 from scipy.special import ndtr
 
 from simsuite.backends import open_backend
@@ -24,19 +23,6 @@ LATE_NOISE = ASSET | {"volatility": [[0.0, 0.001], [0.5, 0.4]]}
 @pytest.fixture(scope="module")
 def cpu():
     return open_backend("cpu")
-
-
-def options_of(made, seeds, cpu):
-    """The results about the option, of runs that differ in the seed."""
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    found = []
-    for seed in range(seeds):
-        drawn = made.scenario.run.model_copy(update={"seed": 1000 + seed})
-        again = dataclasses.replace(made, scenario=made.scenario.model_copy(update={"run": drawn}))
-        found.append(run(again, cpu)[0]["options"]["option1"])
-    numba.set_num_threads(threads)
-    return found
 
 
 def require_errors_as_told(found, name, truth, asset=0):
@@ -71,7 +57,7 @@ def test_little_volatility_with_jumps(cpu, strike, volatility, jumps):
         return exact.merton(spot, strike, 0.05, 0.05, volatility, 1.0, *jumps, "call")
 
     h = volatility
-    found = options_of(made, 40, cpu)
+    found = [each["options"]["option1"] for each in results_of_seeds(made, 40, cpu)]
     require_errors_as_told(found, "gamma", second_derivative(price, h))
     require_errors_as_told(found, "delta", (price(100 + h / 10) - price(100 - h / 10)) / (h / 5))
 
@@ -85,7 +71,7 @@ def test_a_spread_of_two_assets_that_move_alike(cpu, correlation):
     )  # fmt: skip
     deviation = 0.2 * math.sqrt(2 * (1 - correlation))
     density = math.exp(-(deviation**2) / 8) / math.sqrt(2 * math.pi)
-    found = options_of(made, 40, cpu)
+    found = [each["options"]["option1"] for each in results_of_seeds(made, 40, cpu)]
     for asset, sign in enumerate((1, -1)):
         require_errors_as_told(found, "delta", sign * float(ndtr(sign * deviation / 2)), asset)
         require_errors_as_told(found, "gamma", density / deviation / 100, asset)
