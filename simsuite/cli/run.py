@@ -119,7 +119,7 @@ def run(
     ] = None,
     extend: Annotated[
         bool,
-        typer.Option("--extend", help="heat, linear: go on with the run there to this scenario's later end."),
+        typer.Option("--extend", help="Go on with the run there to this scenario's later end (heat, linear)."),
     ] = False,
     profile: Annotated[
         bool,

@@ -133,8 +133,8 @@ def blas():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 @contextlib.contextmanager
-def computing(*arguments):
-    with usual(*arguments):
+def computing(*arguments, **options):
+    with usual(*arguments, **options):
         print("in the run", *blas())
         yield
 
