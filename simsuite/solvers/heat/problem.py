@@ -29,6 +29,7 @@ from simsuite.solvers.heat.error_control.control_state import NAMES, errors_of
 from simsuite.solvers.heat.error_control.controlled import CONTROLLED_FIELDS, ControlledStepper
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.compensated import LOW
 from simsuite.solvers.heat.operator.ledger import empty_ledger
@@ -44,6 +45,7 @@ from simsuite.solvers.heat.results.watched import looks_of, peaks, readings
 from simsuite.solvers.heat.shared_slabs import SharedSlabs
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, STEADY_FIELDS, SteadyStepper
+from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.heat.stepper_choice.expected_steps import many_more
 from simsuite.solvers.heat.stepper_choice.forecast import usual_seconds
 from simsuite.solvers.heat.stepper_choice.method import clock_times, controlled_times, make_plan
@@ -206,21 +208,23 @@ class HeatProblem(SharedSlabs):
         return Snapshot(0, {"temperature": self.T0, **low, **ledger})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        stepper = self._stepper(backend, start)
+        return self.stepper_of(self.made, backend, start, ALL_ROWS)
+
+    def stepper_of(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> FieldStepper:
+        stepper = self._stepper(made, backend, start, beside)
         if self.scenario.run.kernel == "nvrtc" and stepper.chosen["kernel"] != "nvrtc":
             note = "there are CUDA C++ kernels for explicit steps only, not for this run"
             stepper.chosen = {"kernel_note": note, **stepper.chosen}
         return stepper
 
-    def _stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
+    def _stepper(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> FieldStepper:
+        probes, rate = [(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0
+        common = made, Wanted(probes, rate, *made.place), self.clock, backend, start
         if self.scenario.time.steady:
-            return SteadyStepper(self.made, wanted, self.clock, backend, start, self.scenario)
+            return SteadyStepper(*common, self.scenario)
         if self.plan.control is not None:
-            steps, unit = (self.plan.control, self.plan.changes), self.scenario.degrees
-            return ControlledStepper(self.made, wanted, self.clock, backend, start, *steps, unit)
-        how = (self.plan.stages, self.scenario.run.kernel)
-        ingredients = Ingredients(self.made, wanted, self.clock, backend, start, *how)
+            return ControlledStepper(*common, self.plan.control, self.plan.changes, self.scenario.degrees, beside)
+        ingredients = Ingredients(*common, self.plan.stages, self.scenario.run.kernel, beside)
         return stepper_record(self.plan.stepper).make(ingredients)
 
     @cached_property
@@ -239,11 +243,14 @@ class HeatProblem(SharedSlabs):
         return record.has_plain_kernels and is_plain(self.made) and not rate
 
     def device_bytes(self) -> int:
+        return self.bytes_of(self.made)
+
+    def bytes_of(self, made: Discretisation) -> int:
         if self.scenario.time.steady:
-            return bytes_of_fields(self.made, STEADY_FIELDS)
+            return bytes_of_fields(made, STEADY_FIELDS)
         if self.plan.control is not None:
-            return bytes_of_fields(self.made, CONTROLLED_FIELDS)
-        return stepper_record(self.plan.stepper).device_bytes(self.made, self._plain, self.scenario.run)
+            return bytes_of_fields(made, CONTROLLED_FIELDS)
+        return stepper_record(self.plan.stepper).device_bytes(made, self._plain, self.scenario.run)
 
     def next_look(self, step: int) -> int | None:
         """The next frame from `step` on, where the run looks whether it has become steady; None where it does not look,

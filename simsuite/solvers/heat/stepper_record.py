@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from simsuite.core import Backend, Clock, Snapshot, Stepper
+from simsuite.core import Backend, Clock, Snapshot
 from simsuite.scenario.heat import HeatRun, HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
 from simsuite.solvers.heat.results.measure import Wanted
+from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.table import ROWS
 
 SAFETY = 0.9  # share of the largest stable step, so that the shortest waves decay as well
@@ -44,7 +46,8 @@ class StepLimits:
 
 @dataclass(frozen=True)
 class Ingredients:
-    """What a stepper is made from. stages: of each step. kernel: the kind of kernels that the run asks for."""
+    """What a stepper is made from. stages: of each step. kernel: the kind of kernels that the run asks for. beside:
+    what is stepped by other processes."""
 
     made: Discretisation
     wanted: Wanted
@@ -53,6 +56,7 @@ class Ingredients:
     start: Snapshot
     stages: int
     kernel: str
+    beside: NoNeighbours = ALL_ROWS
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ class StepperRecord:
     name: str
     words: str
     order_in_time: int | None
-    make: Callable[[Ingredients], Stepper]
+    make: Callable[[Ingredients], FieldStepper]
     kinds: Sequence[KindOfWork]
     work: Callable[[int, int, Discretisation, bool], list[Work]]
     device_bytes: Callable[[Discretisation, bool, HeatRun], int]

@@ -35,7 +35,7 @@ _LARGEST = {"float32": 1e30, "float64": 1e250}
 
 def products(made: Discretisation, clock: Moments, dtype: np.dtype) -> list[tuple[Pair, ...] | None]:
     """For each source that is not static, the factors X and Y of its products; None if it is no such sum."""
-    x, y = made.centres
+    x, y = made.whole.centres
     ranges = ((float(x[0]), float(x[-1])), (float(y[0, 0]), float(y[-1, 0])), (clock.times[0], clock.times[-1]))
     return [_products(f, *ranges, dtype.name) for f, static in zip(made.sources, made.static) if not static]
 
@@ -114,7 +114,7 @@ class Sources:
                 own, numbers = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T"))
                 self._arrays += numbers
                 launch = backend.launcher(own.source, extent, (threads,))
-                rest = (made.dx, made.dy, *rest, backend.view(numbers[0]))
+                rest = (made.dx, made.dy, *made.place, *rest, backend.view(numbers[0]))
                 launches.append(_evaluated(launch, self._times, rest))
             else:
                 launch = backend.launcher(kernels.add_products, extent, (threads,))
