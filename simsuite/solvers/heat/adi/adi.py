@@ -246,18 +246,23 @@ class AdiStepper(FieldStepper):
         self._steps = AdiSteps(self.operator, start.arrays.get("iteration_change"), beside)
         if wanted.rate:
             self._smooth_rate = SmoothRate(self.operator, self.views[1], self._steps.smooth)
-        self.rough = start.step == 0 and self._is_rough(made.whole)
+        self._whole = made.whole
+        if not beside.shared:  # else other processes are not there yet
+            assert self.rough in (False, True)
 
     @staticmethod
     def _parts_of_first(made: Discretisation, clock: Clock) -> np.ndarray:
         fastest, _ = made.rates(made.edges.looks(clock.times[-1]))
         return parts_of(clock.dt(0) * fastest)
 
-    def _is_rough(self, made: Discretisation) -> bool:
+    @functools.cached_property
+    def rough(self) -> bool:
         """Whether conduction would change some initial temperature, in one step at the first rate, by more than the
-        range of initial, edge and ambient temperatures."""
+        range of initial, edge and ambient temperatures. To be asked for before the first step."""
+        if self.step > 0:
+            return False
         self.operator.begin(0, 1)
-        low, high = made.temperatures(made.edges.looks(self.clock.times[-1]))
+        low, high = self._whole.temperatures(self._whole.edges.looks(self.clock.times[-1]))
         return self._steps.largest_first_change(self.views[0], self.clock.dt(0)) > high - low
 
     @property

@@ -36,6 +36,7 @@ from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
+from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.ledger import Ledger
 from simsuite.solvers.heat.operator.operator import Operator, block_for
 from simsuite.solvers.heat.plan import Control
@@ -118,13 +119,13 @@ class ControlledStepper(FieldStepper):
             self._companion = Companion(made, backend, stages, self._adi, (_FIRST, _SECOND), self._kept, *fields, beside)
         self._stable = StableStep(made.whole, safe, clock.times[-1])
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
-        lowest, highest = map(float, beside.largest(np.stack([-T.min(axis=1), T.max(axis=1)])))
+        given = distinct(made.whole.T0)
         state = start.arrays.get("control")
         self.control = StepControl(
             plan.tolerance,
             clock.times[-1],
             first,
-            (-lowest, highest),
+            (float(given.min()), float(given.max())),
             changing=bool(self._jumps),
             state=state,
             least=plan.range_floor,

@@ -5,6 +5,7 @@ halos, all rows of them. Fields of errors and of changes need no halos."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -65,10 +66,14 @@ class Neighbours(NoNeighbours):
     def __init__(self, slab: Slab, slabs: int, periodic: bool, communicator: Communicator) -> None:
         super().__init__(communicator)
         self.slab, self.slabs, self.rank = slab, slabs, communicator.rank
-        self.communicator = communicator.first(slabs)
         self.own, self.depth = slab.own, max(slab.below, slab.above)
         self._beside = neighbours(self.rank, slabs, periodic)
         self._arrays: dict[int, tuple[Any, Any]] = {}  # by the identities of views, which are kept with them
+
+    @functools.cached_property
+    def communicator(self) -> Communicator:
+        """Of the processes with slabs. Waits for these, and so is not for use before all of them are to take steps."""
+        return self._all.first(self.slabs)
 
     def remember(self, views: Sequence[Any], arrays: Sequence[Any]) -> None:
         self._arrays |= {id(view): (view, array) for view, array in zip(views, arrays, strict=True)}
