@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -76,20 +77,21 @@ def shared(whole: HeatProblem, processes: int, steps: list[int]) -> list[Snapsho
     half = len(steps) // 2
     for count, some in ((processes, steps[:half]), (processes + 1, steps[half:])):
         meeting = Meeting(count)
-
-        def of_one(rank: int, count: int = count, some: list[int] = some, meeting: Meeting = meeting) -> list[Snapshot]:
-            communicator = OneOfThreads(rank, count, meeting)
-            try:
-                return _course(whole.part(CpuBackend(), whole.cut(start, rank, count), communicator), some)
-            except BaseException:
-                meeting.barrier.abort()
-                raise
-
         with ThreadPoolExecutor(count) as pool:
-            parts = list(pool.map(of_one, range(count)))
+            parts = list(pool.map(functools.partial(_part_of, whole, start, meeting, some), range(count)))
         found += [whole.join(each) for each in zip(*parts)]
         start = found[-1] if found else start
     return found
+
+
+def _part_of(whole: HeatProblem, start: Snapshot, meeting: Meeting, steps: list[int], rank: int) -> list[Snapshot]:
+    processes = len(meeting.given)
+    try:
+        communicator = OneOfThreads(rank, processes, meeting)
+        return _course(whole.part(CpuBackend(), whole.cut(start, rank, processes), communicator), steps)
+    except BaseException:
+        meeting.barrier.abort()  # so that no other thread waits for this one
+        raise
 
 
 def _course(stepper: Any, steps: list[int]) -> list[Snapshot]:
@@ -139,3 +141,42 @@ def test_slabs_have_the_bits_of_the_whole_plate(seed: int, one_thread: None) -> 
     assert whole.indivisible(2) is None
     steps = [n for n in (3, 8, 70, 1) if n <= whole.clock.end]
     require_same(whole, 1 + seed % 4, steps if sum(steps) <= whole.clock.end else steps[:1])
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("stepper", ["rkl2", "adi"])
+def test_slabs_are_stepped_by_rkl2_and_adi_as_the_whole_plate_is(stepper: str, seed: int, one_thread: None) -> None:
+    """Steps of rkl2 that have more stages than halos have rows are among them."""
+    whole = problem(seed, stepper, ("float64", "float32")[seed % 2])
+    require_same(whole, 1 + seed % 4, [3, 8, whole.clock.end - 12, 1])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_slabs_control_their_error_as_the_whole_plate_does(seed: int, one_thread: None) -> None:
+    whole = problem(seed, "auto controlled", ("float64", "float32")[seed % 2])
+    assert whole.plan.control is not None
+    first = whole.clock.steps[1]
+    require_same(whole, 1 + seed % 4, [first, whole.clock.end - first])
+
+
+@pytest.mark.parametrize(("ny", "processes", "periodic"), [(37, 4, False), (5, 3, True), (64, 1, True)])
+def test_slabs_are_all_rows(ny: int, processes: int, periodic: bool) -> None:
+    slabs = [slab_of(ny, p, processes, periodic) for p in range(processes)]
+    assert np.concatenate([slab.rows[slab.own] for slab in slabs]).tolist() == list(range(ny))
+    for before, after in itertools.pairwise(slabs):
+        assert before.rows[before.own.stop :].tolist() == after.rows[after.own][: before.above].tolist()
+        assert after.rows[: after.own.start].tolist() == before.rows[before.own][-after.below :].tolist()
+
+
+@pytest.mark.parametrize("processes", [2, 5, 30])
+def test_a_slab_needs_less_memory_than_the_plate(processes: int) -> None:
+    """As far as there are slabs: steps of adi need two rows, besides halos of as many."""
+    sections = {
+        "grid": {"nx": 1000, "ny": 1000, "lx": 1.0, "ly": 1.0},
+        "material": {"diffusivity": 1.0},
+        "initial": {"temperature": "x"},
+    }
+    model = HeatScenario.model_validate({**sections, "solver": "heat", "time": {"end": 1.0, "tolerance": 1e-3}})
+    whole = HeatProblem.from_scenario(model, Path())
+    assert whole.part_bytes(1) == whole.device_bytes()
+    assert whole.part_bytes(processes) < 2.0 * whole.device_bytes() / processes + whole.device_bytes() / 30

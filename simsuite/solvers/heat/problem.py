@@ -45,7 +45,6 @@ from simsuite.solvers.heat.results.watched import looks_of, peaks, readings
 from simsuite.solvers.heat.shared_slabs import SharedSlabs
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, STEADY_FIELDS, SteadyStepper
-from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.heat.stepper_choice.expected_steps import many_more
 from simsuite.solvers.heat.stepper_choice.forecast import usual_seconds
 from simsuite.solvers.heat.stepper_choice.method import clock_times, controlled_times, make_plan
@@ -155,8 +154,7 @@ class HeatProblem(SharedSlabs):
         return round(least), None if control.unsure else round(most * many_more(self.made, self.clock.times[-1]))
 
     def work(self, step: int) -> float:
-        cells = float(self.made.nx * self.made.ny)
-        control = self.plan.control
+        cells, control = float(self.made.nx * self.made.ny), self.plan.control
         if control is None:
             return cells * max(1, self.plan.stages) * step
         return cells * control.expected * self._course.share(self._time(step))
@@ -193,10 +191,10 @@ class HeatProblem(SharedSlabs):
         return {} if self.scenario.time.steady else peaks(observed.arrays, self.made, self._time(observed.step))
 
     def position(self, step: int) -> tuple[int, float]:
-        control = self.plan.control
+        control, t = self.plan.control, self._time(step)
         if control is None:
-            return 0 if self.scenario.time.steady else step, self._time(step)
-        return round(control.expected * self._time(step) / self.clock.times[-1]), self._time(step)
+            return 0 if self.scenario.time.steady else step, t
+        return round(control.expected * t / self.clock.times[-1]), t
 
     def _time(self, step: int) -> float:
         """The time of a step, s. A steady state has only the time that the scenario gives it."""
@@ -210,14 +208,14 @@ class HeatProblem(SharedSlabs):
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         return self.stepper_of(self.made, backend, start, ALL_ROWS)
 
-    def stepper_of(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> FieldStepper:
+    def stepper_of(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> Stepper:
         stepper = self._stepper(made, backend, start, beside)
         if self.scenario.run.kernel == "nvrtc" and stepper.chosen["kernel"] != "nvrtc":
             note = "there are CUDA C++ kernels for explicit steps only, not for this run"
             stepper.chosen = {"kernel_note": note, **stepper.chosen}
         return stepper
 
-    def _stepper(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> FieldStepper:
+    def _stepper(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> Stepper:
         probes, rate = [(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0
         common = made, Wanted(probes, rate, *made.place), self.clock, backend, start
         if self.scenario.time.steady:
@@ -283,8 +281,7 @@ class HeatProblem(SharedSlabs):
         every temperature."""
         if "control" not in observed.arrays:
             return None
-        at = float(observed.arrays["control"][NAMES.index("lost_at")])
-        return at if at > 0.0 else None
+        return float(observed.arrays["control"][NAMES.index("lost_at")]) or None
 
     def doubt(self, observed: Snapshot) -> str | None:
         lowest, highest = float(observed.arrays["row_min"].min()), float(observed.arrays["row_max"].max())

@@ -28,7 +28,6 @@ from simsuite.solvers.heat.operator.compensated import LOW
 from simsuite.solvers.heat.operator.operator import ledger_entries
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.results.measure import row_before
-from simsuite.solvers.heat.stepper import FieldStepper
 
 _FIELDS, _LEDGER, _PROBES = ("temperature", LOW, "lasting_error"), ("ledger", "ledger_total"), "probes"
 _ALIKE = ("control", "iteration_change")  # arrays that are the same in all processes
@@ -42,7 +41,7 @@ class SharedSlabs:
     plan: Plan
 
     @abstractmethod
-    def stepper_of(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> FieldStepper:
+    def stepper_of(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> Stepper:
         """The stepper of the plate, or of a slab of it."""
 
     @abstractmethod

@@ -30,8 +30,8 @@ class Engine(Protocol):
 
 
 class FieldStepper:
-    """Owns the field of `start` and `spare` further ones. beside: what is stepped by other processes. `views[now]` is the present field as kernels take it, and
-    `states[now]` also has everything else that a step changes."""
+    """Owns the field of `start` and `spare` further ones. `views[now]` is the present field as kernels take it, and
+    `states[now]` also has everything else that a step changes. beside: what is stepped by other processes."""
 
     def __init__(
         self,

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from simsuite.core import Backend, Clock, Snapshot
+from simsuite.core import Backend, Clock, Snapshot, Stepper
 from simsuite.scenario.heat import HeatRun, HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
 from simsuite.solvers.heat.results.measure import Wanted
-from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.table import ROWS
 
 SAFETY = 0.9  # share of the largest stable step, so that the shortest waves decay as well
@@ -139,7 +138,7 @@ class StepperRecord:
     name: str
     words: str
     order_in_time: int | None
-    make: Callable[[Ingredients], FieldStepper]
+    make: Callable[[Ingredients], Stepper]
     kinds: Sequence[KindOfWork]
     work: Callable[[int, int, Discretisation, bool], list[Work]]
     device_bytes: Callable[[Discretisation, bool, HeatRun], int]

@@ -151,9 +151,9 @@ class AdiSteps:
         if o.nonlinear and booked:
             self._largest_rows(T, self._views[newest], self._views[1 - newest], self._rows)
             if self._beside.shared:
-                rows = o.backend.to_host(self._arrays[3])
-                rows[...] = self._beside.largest(rows)[:, None]
-                o.backend.copy(o.backend.array(rows), self._arrays[3])
+                found = o.backend.to_host(self._arrays[3])
+                found[...] = self._beside.largest(found)[:, None]
+                o.backend.copy(o.backend.array(found), self._arrays[3])
             self._largest(self._rows, real(_LEAST * np.finfo(o.dtype).eps), self._iterated)
         self._ahead(T, self._views[newest], real(1), out)
 

@@ -115,22 +115,14 @@ class ControlledStepper(FieldStepper):
         self._companion: Companion | None = None  # not None only where conductivities dip or peak at temperatures
         if plan.dips is not None:
             self._contrasts = Contrasts(made.whole, plan.dips, clock.times[-1])
-            fields = self.views[_LASTING], self.views[_ROOM]
-            self._companion = Companion(made, backend, stages, self._adi, (_FIRST, _SECOND), self._kept, *fields, beside)
+            more = self._kept, self.views[_LASTING], self.views[_ROOM], beside
+            self._companion = Companion(made, backend, stages, self._adi, (_FIRST, _SECOND), *more)
         self._stable = StableStep(made.whole, safe, clock.times[-1])
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         given = distinct(made.whole.T0)
-        state = start.arrays.get("control")
-        self.control = StepControl(
-            plan.tolerance,
-            clock.times[-1],
-            first,
-            (float(given.min()), float(given.max())),
-            changing=bool(self._jumps),
-            state=state,
-            least=plan.range_floor,
-            feeding=feeds,
-        )
+        span = float(given.min()), float(given.max())
+        known = bool(self._jumps), start.arrays.get("control"), plan.range_floor, feeds
+        self.control = StepControl(plan.tolerance, clock.times[-1], first, span, *known)
         self._pieces = Pieces({*changes, *plan.stops}, clock.times[-1])
         self._longest = plan.longest_steps
         end = clock.times[-1]

@@ -106,7 +106,9 @@ def plate_of(made: Discretisation, slab: Slab) -> Plate:
     edges = Edges(tuple(_pieces(one, slab)), len(rows), one.nx, one.dx, one.dy)
     kx, ky, rho_c, held, T0 = (_rows(a, slab) for a in (made.kx, made.ky, made.rho_c, made.held, made.T0))
     law = None if made.law is None else replace(made.law, which=_rows(made.law.which, slab))
-    return Plate(kx, ky, rho_c, held, T0, edges, made.wrap_x, False, law, made.sources, slab=slab, of=made)
+    return Plate(
+        kx, ky, rho_c, held, T0, edges, made.wrap_x, False, law, made.sources, heating=made.heating, slab=slab, of=made
+    )
 
 
 def _rows(a: np.ndarray, slab: Slab) -> np.ndarray:

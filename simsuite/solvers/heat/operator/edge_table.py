@@ -15,9 +15,10 @@ from simsuite.solvers.table import ROWS, FunctionTable, Moments, RowLauncher
 class EdgeTable:
     """Rows of β, then γ, at all edge points, for the times `offsets` steps after the step they are filled for.
 
-    array: the rows one after another; flat: the same as kernels take them; `at(k)`: where row k begins. data: the numbers that the
-    conditions give, (rows or 1, 2 points), see `edges.Piece`. scratch: how many further rows there are for the stepper
-    to fill itself, which begin at `scratch_at(i)`. Where nothing depends on time or temperature there is one row."""
+    array: the rows one after another; flat: the same as kernels take them; `at(k)`: where row k begins. data: the
+    numbers that the conditions give, (rows or 1, 2 points), see `edges.Piece`. scratch: how many further rows there are
+    for the stepper to fill itself, which begin at `scratch_at(i)`. Where nothing depends on time or temperature there
+    is one row."""
 
     def __init__(
         self,

@@ -85,8 +85,8 @@ class Operator:
             self._fields = [*(backend.array(np.ascontiguousarray(a)) for a in fields), *numbers]
             kx, ky, which, numbers_x, numbers_y = (backend.view(a) for a in self._fields)
             numbers_of = {"numbers_x": numbers_x, "numbers_y": numbers_y}
-            first, rows = made.place
-            law = Law(kx=kx, ky=ky, which=which, dx=made.dx, dy=made.dy, **numbers_of, first=first, rows=rows)
+            place = dict(zip(("first", "rows"), made.place))
+            law = Law(kx=kx, ky=ky, which=which, dx=made.dx, dy=made.dy, **numbers_of, **place)
             self._law = tuple(law), tuple(LawEdges(self.edges.kinds, self.edges.data, self.edges.k))
         self.entries = ledger_entries(made)
         self._book = backend.launcher(kernels.book, (self.entries,), (min(self.entries, 128),))
