@@ -79,6 +79,7 @@ def _plate(
     )  # fmt: skip
 
 
+_NO_CHECKPOINT = "checkpoint_minutes = 1e5"  # but where a run is stopped: when others come depends on how fast it is
 _EXPLICIT = 'stepper = "explicit"\ndt = 0.01'
 _ALL_PERIODIC = """
 solver = "heat"
@@ -109,11 +110,11 @@ PLATES = {
     "rkl2 ring": _plate('stepper = "rkl2"\ndt = 0.1', _RING, precision="float32"),
     "adi": _plate('stepper = "adi"\ndt = 0.1\nsteady_tolerance = 1e-3'),
     "adi ring": _plate('stepper = "adi"\ndt = 0.1', _RING, precision="float32", conductivity="1+0.5*sin(3*x)*y"),
-    "controlled": _plate("tolerance = 1e-4", output=""),
-    "controlled ring": _plate("tolerance = 1e-3", _RING, thermostat="max(0, 2e3*(315-T))", output=""),
+    "controlled": _plate("tolerance = 1e-4", output=_NO_CHECKPOINT),
+    "controlled ring": _plate("tolerance = 1e-3", _RING, thermostat="max(0, 2e3*(315-T))", output=_NO_CHECKPOINT),
     # grids with fewer rows, or columns, than processes
     "one row": _ALL_PERIODIC.format(ny=1, time=""),
     "three rows": _ALL_PERIODIC.format(ny=3, time='stepper = "rkl2"\ndt = 0.5'),
-    "three rows, controlled": _plate("tolerance = 1e-3", nx=2, ny=3, output=""),
+    "three rows, controlled": _plate("tolerance = 1e-3", nx=2, ny=3, output=_NO_CHECKPOINT),
     "few columns": _plate('stepper = "adi"\ndt = 0.1', nx=2, ny=17),
 }

@@ -180,3 +180,39 @@ def test_a_slab_needs_less_memory_than_the_plate(processes: int) -> None:
     whole = HeatProblem.from_scenario(model, Path())
     assert whole.part_bytes(1) == whole.device_bytes()
     assert whole.part_bytes(processes) < 2.0 * whole.device_bytes() / processes + whole.device_bytes() / 30
+
+
+def exact_problem(seed: int) -> HeatProblem:
+    """A random plate whose axes separate."""
+    rng = np.random.default_rng((31, seed))
+    nx, ny = (int(2 ** rng.uniform(0, 6.5)) for _ in range(2))
+    boundary = {}
+    for pair, along in ((("left", "right"), "y"), (("bottom", "top"), "x")):
+        periodic = rng.random() < 0.2
+        for edge in pair:
+            kinds = [
+                {"kind": "insulated"}, {"kind": "temperature", "value": f"300+20*{along}"},
+                {"kind": "flux", "value": f"30*sin(5*{along})"},
+                {"kind": "convection", "h": 5.0, "ambient": f"300+9*{along}"},
+            ]  # fmt: skip
+            boundary[edge] = {"kind": "periodic"} if periodic else kinds[rng.integers(4)]
+    model = HeatScenario.model_validate(
+        {
+            "solver": "heat",
+            "run": {"precision": ("float64", "float32")[seed % 2]},
+            "grid": {"nx": nx, "ny": ny, "lx": 1.0, "ly": 2.0},
+            "material": {"conductivity": [1.0, 3.0], "density": 2.0, "specific_heat": 5.0},
+            "initial": {"temperature": "300+50*exp(-((x-0.4)**2+(y-0.9)**2)/0.1)"},
+            "boundary": boundary,
+            "source": [{"power": "100*x*y"}] if seed % 3 else [],
+            "time": {"end": 1.0, "stepper": "exact", "dt": 0.1},
+            "probe": [{"name": f"{i}", "x": 0.3, "y": i / 4} for i in range(8)],
+        }
+    )
+    return HeatProblem.from_scenario(model, Path())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_slabs_take_exact_steps_as_the_whole_plate_does(seed: int, one_thread: None) -> None:
+    whole = exact_problem(seed)
+    require_same(whole, 1 + seed % 4, [1, 2, 4, 3])

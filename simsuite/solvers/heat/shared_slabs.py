@@ -49,19 +49,14 @@ class SharedSlabs:
         """Bytes that the stepper of the plate, or of a slab of it, allocates on its device at most."""
 
     def indivisible(self, processes: int) -> str | None:
-        time = self.scenario.time
-        if time.steady:
+        if self.scenario.time.steady:
             return "a steady state is solved for by one process (without `steady = true`, time steps can be shared)"
-        if self.plan.control is None and self.plan.stepper == "exact":
-            others = 'time.stepper = "auto", "explicit", "rkl2" or "adi" can be shared'
-            return f"it is stepped by exact, whose transforms go over the whole plate ({others})"
         return None
 
     def _slabs(self, processes: int) -> list[Slab]:
         """The slabs of the first processes; one that is the whole plate where there are to be none."""
-        explicit = self.plan.control is None and self.plan.stepper == "explicit"
         ny, periodic = self.made.ny, self.made.wrap_y
-        count = slabs_among(ny, processes, _LEAST if explicit else _LEAST_OF_ADI)
+        count = slabs_among(ny, processes, _LEAST_OF_ADI if self._implicit else _LEAST)
         return [slab_of(ny, p, count, periodic) for p in range(count)] if count > 1 else [Slab(0, ny, 0, 0, ny)]
 
     def _slab(self, process: int, processes: int) -> Slab | None:
@@ -134,8 +129,12 @@ class SharedSlabs:
         if slab is None:
             return self.bytes_of(self.made)
         plate = plate_of(self.made, slab)
-        swapping = self.plan.control is not None or self.plan.stepper == "adi"
-        return self.bytes_of(plate) + SHARED_FIELDS * plate.T0.nbytes * swapping
+        return self.bytes_of(plate) + SHARED_FIELDS * plate.T0.nbytes * (self._implicit or self.plan.stepper == "exact")
+
+    @property
+    def _implicit(self) -> bool:
+        """Whether there may be steps of adi."""
+        return self.plan.control is not None or self.plan.stepper == "adi"
 
     def part(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Stepper:
         slabs, slab = self._slabs(communicator.size), self._slab(communicator.rank, communicator.size)
