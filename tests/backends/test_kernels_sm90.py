@@ -17,7 +17,7 @@ from simsuite.backends.program import compile_program, program_text
 from simsuite.bench import machine_cuda
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.adi import adi_cuda, lines_cuda
-from simsuite.solvers.heat.arguments import Along, Factors, Flows, Law, LawEdges, Mesh, Plate, TableRows
+from simsuite.solvers.heat.arguments import Cells, Along, Factors, Flows, Law, LawEdges, Mesh, Plate, TableRows
 from simsuite.solvers.heat.error_control import growth_cuda, missed_kinks_cuda
 from simsuite.solvers.heat.exact import exact_cuda, trigonometric_cuda
 from simsuite.solvers.heat.explicit import explicit_cuda, general
@@ -249,6 +249,7 @@ def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> 
     field = array(REAL[precision], 2)
     own = written("heat.operator.conduct", ("x", "y", "T", "k", "which"), along_x=text, along_y=text)
     sizes = {"dx": DOUBLE, "dy": DOUBLE, "numbers_x": DOUBLES, "numbers_y": DOUBLES}
+    sizes |= {"first": INDEX, "rows": INDEX}
     law = passed(Law, kx=array(DOUBLE, 2), ky=array(DOUBLE, 2), which=array(INDEX, 2), **sizes)
     edges = passed(LawEdges, kinds=array(INDEX, 1), data=array(DOUBLE, 2), k=DOUBLES)
     signature = types.void(field, plate_types(REAL[precision]), law, edges, INDEX)
@@ -261,7 +262,7 @@ def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> 
 def test_sources(text: str, precision: str) -> None:
     field = array(REAL[precision], 2)
     own = written("heat.operator.source", ("x", "y", "t", "T", "marked"), expression=text)
-    where = (DOUBLE, DOUBLE, field, field, field, DOUBLES, INDEX)
+    where = (passed(Cells, dx=DOUBLE, dy=DOUBLE, first=INDEX, rows=INDEX), field, field, field, DOUBLES, INDEX)
     _, info = compile_sm90(own.source, types.void(field, DOUBLES, INDEX, *where, array(types.uint8, 2), DOUBLES))
     assert info["spill_bytes"] == 0
 

@@ -80,7 +80,7 @@ def _plate(
 
 
 _NO_CHECKPOINT = "checkpoint_minutes = 1e5"  # but where a run is stopped: when others come depends on how fast it is
-_EXPLICIT = 'stepper = "explicit"\ndt = 0.01'
+_EXPLICIT = 'stepper = "explicit"\ndt = "auto"'
 _ALL_PERIODIC = """
 solver = "heat"
 [run]
@@ -103,6 +103,35 @@ end = 3.0
 [output]
 frames = 3
 """
+_EXACT = """
+solver = "heat"
+[run]
+device = "cpu"
+precision = "float32"
+[grid]
+nx = {nx}
+ny = {ny}
+lx = 1.0
+ly = 2.0
+[material]
+conductivity = [1.0, 3.0]
+density = 2.0
+specific_heat = 5.0
+[initial]
+temperature = "300+50*exp(-((x-0.4)**2+(y-0.9)**2)/0.1)"
+[boundary]
+left = {{kind = "temperature", value = "300+20*y"}}
+bottom = {{kind = "convection", h = 5.0, ambient = "300+9*x"}}
+top = {{kind = "flux", value = "30*sin(5*x)"}}
+[[source]]
+power = "100*x*y"
+[time]
+end = 1.0
+stepper = "exact"
+[output]
+frames = 5
+checkpoint_every = 2
+"""
 PLATES = {
     "explicit": _plate(_EXPLICIT, thermostat="where(T < 315, 2e3, 0)*y"),
     "explicit ring": _plate(_EXPLICIT, _RING, precision="float32c", conductivity="1+0.5*sin(3*x)*y"),
@@ -116,5 +145,7 @@ PLATES = {
     "one row": _ALL_PERIODIC.format(ny=1, time=""),
     "three rows": _ALL_PERIODIC.format(ny=3, time='stepper = "rkl2"\ndt = 0.5'),
     "three rows, controlled": _plate("tolerance = 1e-3", nx=2, ny=3, output=_NO_CHECKPOINT),
+    "exact": _EXACT.format(nx=37, ny=70),  # more rows of modes than are summed up together, and more than twice as many
+    "exact, few rows": _EXACT.format(nx=5, ny=3),
     "few columns": _plate('stepper = "adi"\ndt = 0.1', nx=2, ny=17),
 }

@@ -32,6 +32,15 @@ class Plate(NamedTuple):
     zero: Any
 
 
+class Cells(NamedTuple):
+    """Where cells are. dx, dy: their sizes, m. first, rows: see `Discretisation.place`."""
+
+    dx: Any
+    dy: Any
+    first: Any
+    rows: Any
+
+
 class Flows(NamedTuple):
     """What a plate books in the ledger, and the arrays needed for that.
 

@@ -39,7 +39,6 @@ from simsuite.solvers.heat.results.energy import Energy
 from simsuite.solvers.heat.results.extremes import extremes
 from simsuite.solvers.heat.results.faults import fault, fault_cell
 from simsuite.solvers.heat.results.layout import heat_layout
-from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.results.reference_error import reference_error
 from simsuite.solvers.heat.results.watched import looks_of, peaks, readings
 from simsuite.solvers.heat.shared_slabs import SharedSlabs
@@ -216,8 +215,7 @@ class HeatProblem(SharedSlabs):
         return stepper
 
     def _stepper(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> Stepper:
-        probes, rate = [(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0
-        common = made, Wanted(probes, rate, *made.place), self.clock, backend, start
+        common = made, self.wanted(made), self.clock, backend, start
         if self.scenario.time.steady:
             return SteadyStepper(*common, self.scenario)
         if self.plan.control is not None:

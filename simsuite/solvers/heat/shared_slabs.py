@@ -19,6 +19,7 @@ from simsuite.communication.communicator import Communicator
 from simsuite.core import Backend, Snapshot, Stepper
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.adi.shared_lines import SHARED_FIELDS
+from simsuite.solvers.heat.exact.shared_exact import SharedExactStepper
 from simsuite.solvers.heat.explicit.explicit import ExplicitStepper
 from simsuite.solvers.heat.explicit.slab_steps import SlabStepper
 from simsuite.solvers.heat.grid.discretisation import Discretisation
@@ -27,7 +28,7 @@ from simsuite.solvers.heat.grid.slabs import Slab, edge_points, held_entries, pl
 from simsuite.solvers.heat.operator.compensated import LOW
 from simsuite.solvers.heat.operator.operator import ledger_entries
 from simsuite.solvers.heat.plan import Plan
-from simsuite.solvers.heat.results.measure import row_before
+from simsuite.solvers.heat.results.measure import Wanted, row_before
 
 _FIELDS, _LEDGER, _PROBES = ("temperature", LOW, "lasting_error"), ("ledger", "ledger_total"), "probes"
 _ALIKE = ("control", "iteration_change")  # arrays that are the same in all processes
@@ -47,6 +48,11 @@ class SharedSlabs:
     @abstractmethod
     def bytes_of(self, made: Discretisation) -> int:
         """Bytes that the stepper of the plate, or of a slab of it, allocates on its device at most."""
+
+    def wanted(self, made: Discretisation) -> Wanted:
+        """What is to be measured of the plate, or of a slab of it."""
+        probes = [(p.x, p.y) for p in self.scenario.probe]
+        return Wanted(probes, self.scenario.time.steady_tolerance > 0, *made.place)
 
     def indivisible(self, processes: int) -> str | None:
         if self.scenario.time.steady:
@@ -141,5 +147,8 @@ class SharedSlabs:
         if slab is None:
             return self.stepper_of(self.made, backend, start, NoNeighbours(communicator))
         beside = Neighbours(slab, len(slabs), self.made.wrap_y, communicator)
-        stepper = self.stepper_of(plate_of(self.made, slab), backend, start, beside)
+        plate = plate_of(self.made, slab)
+        if self.plan.control is None and self.plan.stepper == "exact":
+            return SharedExactStepper(plate, self.wanted(plate), self.plan.clock, backend, start, beside)
+        stepper = self.stepper_of(plate, backend, start, beside)
         return SlabStepper(stepper, beside) if isinstance(stepper, ExplicitStepper) else stepper

@@ -10,6 +10,7 @@ import numpy as np
 from simsuite.parallel_for import kernel, parallel_for
 
 ROWS = 32  # the number of rows of modes that are summed by one thread
+ROWS_ALIKE = True  # whether a row is transformed to the same bits however many are transformed together
 
 
 def working_precision(dtype: Any) -> np.dtype:

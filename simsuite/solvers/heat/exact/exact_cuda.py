@@ -13,6 +13,7 @@ PITCH = TILE + 1  # one more than TILE, so that a column of a tile lies in diffe
 TALL = 8  # the number of threads of a tile in the slow direction
 TILE_CELLS = TILE * PITCH
 SHARE = TILE * TALL
+ROWS_ALIKE = False  # see the CPU's: nothing is said of that in the documentation of cuFFT and cuBLAS
 
 
 def working_precision(dtype: Any) -> np.dtype:

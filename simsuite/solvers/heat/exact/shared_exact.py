@@ -38,13 +38,14 @@ class SharedExactStepper(ExactStepper):
         start: Snapshot,
         beside: Neighbours,
     ) -> None:
-        if backend.dialect != "cpu":
+        kernels = backend.kernels(ExactStepper.__module__)
+        if not kernels.ROWS_ALIKE:
             why = "a GPU's library may transform some rows otherwise than all of them, to other last bits"
             help = 'share other steps, time.stepper = "explicit", "rkl2" or "adi", or start it without mpiexec'
             raise UsageError(f"several GPUs cannot share exact steps: {why}\n  = help: {help}")
         self._beside, (ny, nx), count = beside, (made.whole.ny, made.nx), beside.slabs
         slabs = [slab_of(ny, p, count, made.whole.wrap_y) for p in range(count)]
-        together = backend.kernels(ExactStepper.__module__).ROWS
+        together = kernels.ROWS
         parts = -(-ny // together)
         self._sums = [slice(parts * p // count, parts * (p + 1) // count) for p in range(count)]
         self._rows = [slice(slab.begin, slab.end) for slab in slabs]

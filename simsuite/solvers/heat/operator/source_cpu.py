@@ -11,7 +11,8 @@ f, tuple_of = part(expression), part(expression_numbers)
 
 
 @parallel_for
-def _source(begin, end, T, t, dx, dy, at_row, rows, c, base, q, power, first, marks, numbers):
+def _source(begin, end, T, t, cells, c, base, q, power, first, marks, numbers):
+    dx, dy, at_row, rows = cells
     p = tuple_of(numbers)
     last_row, last_column = marks.shape[0] - 1, marks.shape[1] - 1
     for y in range(begin, end):
@@ -25,10 +26,9 @@ def _source(begin, end, T, t, dx, dy, at_row, rows, c, base, q, power, first, ma
 
 
 @kernel
-def source(T, times, k, dx, dy, at_row, rows, c, base, q, power, first, marks, numbers):
+def source(T, times, k, cells, c, base, q, power, first, marks, numbers):
     """q = base + the expression in x, y, t, T; 0 in held cells, where c is 0. The sum of the expression over each row
     goes to `power`, from entry `first` on. marks: 1 in the cells that a file marks for it, else 0, (ny, nx), uint8; or
-    (1, 1) where no file does; of the whole grid, like at_row, rows: see `Discretisation.place`. numbers: the numbers
-    in the expression."""
+    (1, 1) where no file does; of the whole grid. numbers: the numbers in the expression. cells: `Cells`."""
     t = times[min(k, times.size - 1)]
-    _source(T.shape[0], (T, t, dx, dy, at_row, rows, c, base, q, power, first, marks, numbers))
+    _source(T.shape[0], (T, t, cells, c, base, q, power, first, marks, numbers))

@@ -13,12 +13,12 @@ f, tuple_of = cuda.jit(device=True)(expression), cuda.jit(device=True)(expressio
 
 
 @cuda.jit(cache=True)
-def source(T, times, k, dx, dy, at_row, rows, c, base, q, power, first, marks, numbers):
+def source(T, times, k, cells, c, base, q, power, first, marks, numbers):
     """q = base + the expression in x, y, t, T; 0 in held cells, where c is 0. The sum of the expression over each row
     goes to `power`, from entry `first` on. marks: 1 in the cells that a file marks for it, else 0, (ny, nx), uint8; or
-    (1, 1) where no file does; of the whole grid, like at_row, rows: see `Discretisation.place`. numbers: the numbers
-    in the expression."""
+    (1, 1) where no file does; of the whole grid. numbers: the numbers in the expression. cells: `Cells`."""
     last_row, last_column = marks.shape[0] - 1, marks.shape[1] - 1
+    dx, dy, at_row, rows = cells
     part = cuda.shared.array(THREADS, float64)
     i, y = cuda.threadIdx.x, cuda.blockIdx.x
     t, p = times[min(k, times.size - 1)], tuple_of(numbers)

@@ -24,6 +24,7 @@ from simsuite.expressions.intervals import bounds
 from simsuite.expressions.separable import Pair, separate
 from simsuite.expressions.tree import MARK, Marked, walk
 from simsuite.solvers.expression_placeholders import written_kernels
+from simsuite.solvers.heat.arguments import Cells
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.table import ROWS, FunctionTable, Moments
 
@@ -116,7 +117,7 @@ class Sources:
                 self._arrays += [*numbers, backend.array(_marks(f))]
                 launch = backend.launcher(own.source, extent, (threads,))
                 arrays = (self._arrays[-1], numbers[0])
-                rest = (made.dx, made.dy, *made.place, *rest, *map(backend.view, arrays))
+                rest = (tuple(Cells(made.dx, made.dy, *made.place)), *rest, *map(backend.view, arrays))
                 launches.append(_evaluated(launch, self._times, rest))
             else:
                 launch = backend.launcher(kernels.add_products, extent, (threads,))
