@@ -29,6 +29,7 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 90
 # types of other packages, names of types within a module, and type variables
 nitpick_ignore_regex = [("py:.*", r"(?!simsuite\b).*"), ("py:class", r"simsuite\..*\.T")]
+nitpick_ignore = [("py:class", "simsuite.scenario.common.Output")]  # `[output]` of a scenario: its page is that on keys
 
 html_theme = "furo"
 html_title = f"simsuite {VERSION}"

@@ -31,6 +31,8 @@ def setup(app: Any) -> dict[str, bool]:
 
 def _process(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     lines[:] = rearranged(lines, names_of(thing))
+    if what == "exception":
+        lines += [f"Exit code of the command line: {thing.exit_code}", ""]
 
 
 def _signature(app: Any, what: str, name: str, thing: Any, options: Any, given: Any, returned: Any) -> Any:
@@ -44,6 +46,8 @@ def names_of(thing: Any) -> list[str]:
     """Names of the arguments of a function, or of the fields of a class."""
     if dataclasses.is_dataclass(thing):
         return [field.name for field in dataclasses.fields(thing)]
+    if isinstance(thing, type) and issubclass(thing, BaseException):
+        return list(inspect.signature(thing.__init__).parameters)
     if isinstance(thing, type):
         annotated = list(inspect.get_annotations(thing))
         return annotated + [name for name in vars(thing) if not name.startswith("_")]

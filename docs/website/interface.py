@@ -34,7 +34,7 @@ PLUGINS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "What a package registers": {"simsuite.plugins": ["Solver", "BrokenPlugin"]},
     "Scenarios": {
         "simsuite.scenario.any_scenario": ["AnyScenario"],
-        "simsuite.scenario.common": ["Section", "AnyRun", "Output"],
+        "simsuite.scenario.common": ["Section"],
         "simsuite.errors": ["Mistake", "Advice"],
     },
     "Problems and steppers": {
@@ -56,7 +56,7 @@ PLUGINS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
 }
 TRIAL = "simsuite.sweeps.goal.Trial"  # of which a `Solution` has a list
-BARE = {"AnyScenario", "Section", "AnyRun", "Output"}  # models, whose other members are those of pydantic
+BARE = {"AnyScenario", "Section"}  # models, whose other members are those of pydantic
 
 
 def pages() -> dict[str, str]:
@@ -68,7 +68,8 @@ def pages() -> dict[str, str]:
 
 
 def _index() -> str:
-    lines = ["# Python interface", "", "```python", *inspect.getdoc(simsuite).split("\n")[2:10], "```", ""]  # type: ignore[union-attr]
+    example = [line.removeprefix("    ") for line in (simsuite.__doc__ or "").splitlines() if line[:4] in ("    ", "")]
+    lines = ["# Python interface", "", "```python", "\n".join(example).strip(), "```", ""]
     return "\n".join([*lines, *(f"- [{title}]({name}.md): {words}" for name, (title, words) in HEADS.items()), ""])
 
 
@@ -82,7 +83,7 @@ def _body(name: str) -> Iterable[str]:
         return [_directive("autoclass", n, members=True) for n in (*(f"simsuite.{n}" for n in rest), TRIAL)]
     if name == "errors":
         ours = [f"simsuite.{n}" if n in public else f"simsuite.errors.{n}" for n in errors]
-        return [_directive("autoexception", n, members=True) for n in ours]
+        return [_directive("autoexception", n) for n in ours]
     return [line for heading, modules in PLUGINS.items() for line in _section(heading, modules)]
 
 
