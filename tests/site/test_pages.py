@@ -17,6 +17,7 @@ from website.pages import Pages, file_page, write_pages, written_pages
 
 import simsuite
 from simsuite.cli import app
+from simsuite.core import Problem, Stepper
 
 DOCS = ROOT / "docs"
 
@@ -211,3 +212,10 @@ def test_all_that_the_pages_on_python_show_has_a_docstring() -> None:
 def public(name: str, thing: object) -> bool:
     kinds = (FunctionType, property, classmethod, staticmethod, cached_property)
     return not name.startswith("_") and isinstance(thing, kinds)
+
+
+def test_attributes_are_explained_by_the_comments_beside_them() -> None:
+    found = dict(docstrings.attributes(Problem))
+    assert {"dt", "adaptive", "unbounded"} <= found.keys()
+    assert found["rate_unit"] == 'e.g. "cell-steps/s"'
+    assert docstrings.attributes(Stepper)[0][0] == "chosen"
