@@ -10,8 +10,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import h5py
@@ -20,9 +21,13 @@ import pytest
 
 HERE = Path(__file__).parent
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-with_mpi = pytest.mark.skipif(
-    MPIEXEC is None or importlib.util.find_spec("mpi4py") is None, reason="needs MPI: pip install 'simsuite[mpi]' mpich"
-)
+
+
+def has_mpi() -> bool:
+    return MPIEXEC is not None and importlib.util.find_spec("mpi4py") is not None
+
+
+with_mpi = pytest.mark.skipif(not has_mpi(), reason="needs MPI: pip install 'simsuite[mpi]' mpich")
 LIMIT = 240  # seconds, after which processes count as stuck and are killed
 _OVERSUBSCRIBED = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 _AS_ROOT = dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")  # as in containers
@@ -34,11 +39,14 @@ class Done(NamedTuple):
     err: str
 
 
-def started(processes: int, words: Sequence[str], directory: Path) -> subprocess.Popen[str]:
+def started(
+    processes: int, words: Sequence[str], directory: Path, environment: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.Popen[str]:
     """Python with these arguments in so many processes, in a process group of their own."""
     assert MPIEXEC is not None
     launcher = [MPIEXEC, "-n", str(processes)] if processes > 1 else []
     env = {**os.environ, **_OVERSUBSCRIBED, **_AS_ROOT, "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    env |= environment
     return subprocess.Popen(
         [*launcher, sys.executable, *words], cwd=directory, env=env, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -46,13 +54,21 @@ def started(processes: int, words: Sequence[str], directory: Path) -> subprocess
 
 
 def finished(process: subprocess.Popen[str]) -> Done:
+    done = ended_by_itself(process, LIMIT)
+    if done is None:
+        pytest.fail(f"stuck for {LIMIT} s")
+    return done
+
+
+def ended_by_itself(process: subprocess.Popen[str], seconds: float) -> Done | None:
+    """What came of processes; None if they were stuck after so many seconds, and had to be killed."""
     try:
-        out, err = process.communicate(timeout=LIMIT)
+        out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        out, err = process.communicate()
-        pytest.fail(f"stuck for {LIMIT} s\n{out}\n{err}")
+        process.communicate()
+        return None
     return Done(process.returncode, out, err)
 
 
