@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 import time
 import traceback
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import TypeVar
 
 from simsuite.errors import SimsuiteError
 from simsuite.parallel.crew import Crew, Single
-from simsuite.parallel.launch import rank_and_size
+from simsuite.parallel.launch import give_up, rank_and_size
 from simsuite.parallel.leader import Leader
 from simsuite.parallel.mpi import NOTHING, OVER, REPORT, Mpi
 
@@ -47,14 +48,28 @@ class Session(AbstractContextManager["Session"]):
         self._asked = time.monotonic()
 
     def __enter__(self) -> Session:
-        if rank_and_size()[1] > 1:
-            mpi = Mpi()
+        rank, size = rank_and_size()
+        if size > 1:
+            try:
+                mpi = Mpi()
+            except SimsuiteError as error:
+                self._without_mpi(error, rank, size)
+                raise
             if mpi.rank == 0:
                 self.crew = self._leader = Leader(mpi)
             else:
                 self.follows = mpi
                 mpi.look = self._look
         return self
+
+    @staticmethod
+    def _without_mpi(error: SimsuiteError, rank: int, size: int) -> None:
+        """Have all processes end, as this one does, since it cannot take part in MPI. The first one tells why at the
+        end of its command; another one only if the first one, which would have ended all, seems to be well."""
+        if rank > 0:
+            time.sleep(_PATIENCE)
+            os.write(2, f"error: process {rank} of {size}, on {socket.gethostname()}: {error}\n".encode())
+        atexit.register(give_up, error.exit_code)
 
     def from_first(self, make: Callable[[], T]) -> T:
         """See `Communicator.from_first`."""
