@@ -97,6 +97,13 @@ class Mpi:
         """End all processes at once."""
         self._mpi.COMM_WORLD.Abort(code)
 
+    def close(self) -> None:
+        """Give back what MPI keeps for this object, once all processes have nothing to say any more; all have to."""
+        with self._lock:
+            self._mpi.Request.Waitall(self._sent)
+            for communicator in (self._control, self._parts, self._rows):
+                communicator.Free()
+
     # ---- messages
 
     def send(self, message: object, to: int, tag: int) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -98,7 +99,7 @@ def contents(run: Path) -> dict[str, object]:
     """The bits of all variables in the files of a run, and what is said of it all, but for what tells runs apart."""
     found = dict[str, object]()
     with h5py.File(run / "results.h5") as file:
-        found |= {f"of all {key}": str(value) for key, value in file.attrs.items() if key not in _OF_ONE_RUN}
+        found |= {f"of all {key}": _elsewhere(value) for key, value in file.attrs.items() if key not in _OF_ONE_RUN}
         for name in file:
             _add(found, f"results.h5/{name}", file[name])
     if (run / "checkpoint.h5").exists():
@@ -106,11 +107,16 @@ def contents(run: Path) -> dict[str, object]:
             about = json.loads(bytes(np.asarray(file["meta"])).rstrip(b"\0"))
             said = about.pop("meta")
             found |= {f"about {key}": value for key, value in about.items() if key not in _COMPUTED}
-            found |= {f"said of {key}": value for key, value in said.items() if key not in _OF_ONE_RUN}
+            found |= {f"said of {key}": _elsewhere(value) for key, value in said.items() if key not in _OF_ONE_RUN}
             names = [name for name in file if name not in ("meta", "results")]
             for name in names:
                 _add(found, name, file[name])
     return found
+
+
+def _elsewhere(said: object) -> str:
+    """What is said of a run, without the name of its directory."""
+    return re.sub(r"(?m)^directory = .*$", "", str(said))
 
 
 def _add(found: dict[str, object], name: str, item: h5py.Dataset | h5py.Group) -> None:
