@@ -68,6 +68,16 @@ class Discretisation:
     heating: tuple[Heating, ...] = ()
 
     @property
+    def whole(self) -> Discretisation:
+        """The plate of which this one is a slab, see `slabs`."""
+        return self
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The number of the first row in the whole plate, negative beyond a periodic edge, and of all rows of that."""
+        return 0, self.ny
+
+    @property
     def ny(self) -> int:
         return self.edges.ny
 

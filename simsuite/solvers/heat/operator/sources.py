@@ -36,7 +36,7 @@ _LARGEST = {"float32": 1e30, "float64": 1e250}
 
 def products(made: Discretisation, clock: Moments, dtype: np.dtype) -> list[tuple[Pair, ...] | None]:
     """For each source that is not static, the factors X and Y of its products; None if it is no such sum."""
-    x, y = made.centres
+    x, y = made.whole.centres
     ranges = ((float(x[0]), float(x[-1])), (float(y[0, 0]), float(y[-1, 0])), (clock.times[0], clock.times[-1]))
     return [_products(f, *ranges, dtype.name) for f, static in zip(made.sources, made.static) if not static]
 
@@ -115,7 +115,8 @@ class Sources:
                 own, numbers = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T", MARK))
                 self._arrays += [*numbers, backend.array(_marks(f))]
                 launch = backend.launcher(own.source, extent, (threads,))
-                rest = (made.dx, made.dy, *rest, backend.view(self._arrays[-1]), backend.view(numbers[0]))
+                arrays = (self._arrays[-1], numbers[0])
+                rest = (made.dx, made.dy, *made.place, *rest, *map(backend.view, arrays))
                 launches.append(_evaluated(launch, self._times, rest))
             else:
                 launch = backend.launcher(kernels.add_products, extent, (threads,))
