@@ -28,7 +28,7 @@ long: .venv/tested ## hours: automatic time steps on hundreds of random plates
 	$(BIN)/python -m pytest -m long
 
 faults: .venv/tested ## hours: kills, power cuts, errors of the disk, damage, signals and files of strangers, COUNT of each
-	cd tests && PYTHONPATH=cli:runs ../$(BIN)/python -m faults $(CAMPAIGNS) --count $(COUNT) --seed $(SEED)
+	cd tests && PYTHONPATH=cli:runs:parallel ../$(BIN)/python -m faults $(CAMPAIGNS) --count $(COUNT) --seed $(SEED)
 
 lowest: ## the tests with the oldest dependencies that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lowest

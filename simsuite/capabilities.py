@@ -92,6 +92,10 @@ class Link(Protocol):
         """Queue sending and receiving of arrays in C order, all of one size. before, after: numbers of the processes on
         both sides; None for none."""
 
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        """Queue sending of array number p of the first ones to process p, and receiving of the other one from it.
+        Arrays are in C order."""
+
 
 @runtime_checkable
 class Linking(Protocol):

@@ -2,7 +2,8 @@
 
 They explain arguments in sentences, ``name: what it is.``, of which several may stand in a paragraph, and end with what
 is raised. Here these become lists, so that they are found as quickly as in other documentation; attributes of a class
-with a comment beside them do, too. Signatures are left out where nobody calls the class: of errors, of models of scenarios, of protocols, and of what simsuite returns.
+with a comment beside them do, too. Signatures are left out where nobody calls the class: of errors, of models of
+scenarios, of protocols, and of what simsuite returns.
 """
 
 from __future__ import annotations
