@@ -87,7 +87,9 @@ def test_payoffs_made_again_have_the_prices_and_errors_of_the_run(run: simsuite.
         held = {each["name"]: each.get("holding", 0.0) for each in STYLES}
         book = sum(held[name] * told["price"] for name, told in run.results["options"].items())
         assert again.book.mean() == pytest.approx(book, rel=1e-12)
-        assert again.book.std(ddof=1) / np.sqrt(PATHS) == pytest.approx(run.results["book"]["standard_error"], rel=1e-6)
+        assert again.book.std(ddof=1) / np.sqrt(PATHS) == pytest.approx(
+            run.results["book"]["value_standard_error"], rel=1e-6
+        )
 
 
 @pytest.mark.parametrize("sampling", [{"antithetic": True}, {"sampling": "sobol"}], ids=["antithetic", "sobol"])

@@ -23,7 +23,7 @@ from simsuite.pictures.video.states import state_scene
 
 _SECONDS = 10.0  # that a video lasts, where that takes no more than _FASTEST and no less than _SLOWEST frames a second
 _FASTEST, _SLOWEST = 25.0, 2.0
-_SCENES: dict[str, Callable[[Recording, str], Scene]] = {"gbm": price_scene, "linear": state_scene}
+SCENES: dict[str, Callable[[Recording, str], Scene]] = {"gbm": price_scene, "linear": state_scene}
 
 
 def animate(
@@ -54,7 +54,7 @@ def animate(
         run = Recording(directory, file)
         if run.solver == "heat":
             return _plate(run, output, rate, limits, look, progress)
-        if run.solver not in _SCENES:
+        if run.solver not in SCENES:
             raise UsageError(f"videos are of runs of heat, gbm and linear, not of {run.solver} as in {directory}")
         if limits is not None:
             raise UsageError(f"limits are of a plate's temperature, which the {run.solver} run in {directory} has not")
@@ -67,7 +67,7 @@ def _scene(
     run: Recording, output: Path, rate: float | None, look: Look, progress: Callable[[float], None]
 ) -> list[str]:
     subtitle = f"{run.solver}   |   {run.attribute('precision')}   |   {run.attribute('device_name')}"
-    scene = _SCENES[run.solver](run, subtitle)
+    scene = SCENES[run.solver](run, subtitle)
     film, count = Film(scene, look), len(scene.frames)
     speed = _speed(count, rate)
     with encoder(output, film.width, film.height, speed, film.palette) as sink:

@@ -45,7 +45,6 @@ class _Asset:
         tallest = max([*self._widths(len(fan.time) - 1), *self._exact(len(fan.time) - 1)], default=0.0)
         right.set_xlim(0, _TALLEST * tallest or 1.0)
         right.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
-        right.set_ylim(left.get_ylim())
 
     @property
     def moving(self) -> list[Artist]:
@@ -84,7 +83,8 @@ def price_scene(run: Recording, subtitle: str) -> Scene:
     rows = []
     for a in range(assets):
         left = sheet.figure.add_subplot(grid[a, 0])
-        rows.append(_Asset(run, sheet, left, sheet.figure.add_subplot(grid[a, 1]), a, last=a == assets - 1))
+        right = sheet.figure.add_subplot(grid[a, 1], sharey=left)
+        rows.append(_Asset(run, sheet, left, right, a, last=a == assets - 1))
     fan = rows[0].fan
     some = [Line2D([], [], color=GREY, linewidth=0.5, label=_of_paths(fan))] if len(fan.paths) else []
     exact = any(row.fan.law is not None for row in rows)
