@@ -31,6 +31,7 @@ ALLOWED = {
         "exporting",
         "io",
         "notebooks",
+        "parallel",
         "plotting",
         "progress",
         "reporting",
