@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests start hundreds of processes: each would compile all modules again where this is set, as in many containers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: heat test thorough long faults lowest package lint clean
+.PHONY: heat test thorough long faults lowest package site lint clean
 
 heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite run scenarios/heat.toml
@@ -46,6 +46,10 @@ package: ## the distributions, in dist, and what a wheel in an empty environment
 	.venv-package/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[verify]"
 	cd .venv-package && bin/simsuite verify --quick
 
+site: .venv/documented ## the documents as a site, in build/site, which needs no network: minutes, as it runs all scenarios
+	cd docs && ../$(BIN)/python -m website ../build/pages
+	$(BIN)/python -m sphinx -q -W --keep-going -n -E -a -c docs build/pages build/site
+
 lint: .venv/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -61,6 +65,10 @@ lint: .venv/tested
 
 .venv/tested: .venv/installed
 	$(PIP) -e ".[test]" $(if $(GPU),-e ".[cuda13]")
+	@touch $@
+
+.venv/documented: .venv/installed
+	$(PIP) -e ".[docs]"
 	@touch $@
 
 clean:

@@ -70,6 +70,7 @@ class Clock:
 
     @property
     def end(self) -> int:
+        """The last step, at which the run ends."""
         return self.steps[-1]
 
     def time(self, step: int) -> float:
@@ -138,7 +139,8 @@ class Pending(AbstractContextManager[Snapshot], Protocol):
 class Fence(Protocol):
     """A point in the queue of device work."""
 
-    def wait(self) -> None: ...
+    def wait(self) -> None:
+        """Wait until all work is done that was queued before."""
 
     def seconds_since(self, earlier: Self) -> float:
         """Seconds that the device took from an earlier fence to this one. Waits until this one is reached."""
@@ -214,7 +216,8 @@ class Backend(Protocol):
     def array(self, host: HostArray) -> DeviceArray:
         """A copy of `host` on the device."""
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray: ...
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
+        """An array of zeros on the device, in C order."""
 
     def view(self, array: DeviceArray) -> DeviceArray:
         """The object that kernels take as argument for `array`. It is made once and passed many times."""
@@ -380,9 +383,11 @@ class Problem(Protocol):
         stepper leave out steps. The answer depends on the state alone, and not on where the run was stopped and
         continued."""
 
-    def initial(self) -> Snapshot: ...
+    def initial(self) -> Snapshot:
+        """Everything that evolves, as it is at step 0."""
 
-    def stepper(self, backend: Backend, start: Snapshot) -> Stepper: ...
+    def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
+        """What goes on from a snapshot of any step, on a device, to the bits of a run that never stopped there."""
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, HostArray]:
         """One row for each variable that grows along `series`, its coordinate included."""

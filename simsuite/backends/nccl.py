@@ -6,6 +6,7 @@ import functools
 import os
 import re
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,17 @@ class NcclLink:
             self._receive(from_before, before)
             self._send(to_before, before)
             self._receive(from_after, after)
+        finally:
+            self._nccl.groupEnd()
+
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        """Queue sending of array number p of the first ones to process p, and receiving of the other one from it; a
+        process may send to itself."""
+        self._nccl.groupStart()
+        try:
+            for other, (to, source) in enumerate(zip(given, taken)):
+                self._send(to, other if to.nbytes else None)
+                self._receive(source, other if source.nbytes else None)
         finally:
             self._nccl.groupEnd()
 

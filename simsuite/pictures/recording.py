@@ -59,18 +59,22 @@ class Recording:
 
     @property
     def solver(self) -> str:
+        """The name of the solver, as scenarios write it."""
         return self.attribute("solver")
 
     @property
     def title(self) -> str:
+        """The title of the scenario, or the name of the run's directory where it has none."""
         return self.attribute("title") or self.directory.resolve().name
 
     @property
     def finished(self) -> bool:
+        """Whether the run came to its end."""
         return self.attribute("status") == "complete"
 
     @property
     def failed(self) -> bool:
+        """Whether the run ended with NaN or Inf."""
         return self.attribute("status") == "failed"
 
     @property
@@ -113,6 +117,7 @@ class Recording:
 
     @cached_property
     def frames(self) -> int:
+        """The number of frames that count."""
         return self.committed("time")
 
     @cached_property
@@ -129,6 +134,7 @@ class Recording:
         return self.file["time"][: self.frames]
 
     def has(self, name: str) -> bool:
+        """Whether the file has a variable of that name."""
         return name in self.file
 
     def unit(self, name: str) -> str:

@@ -39,10 +39,14 @@ def main() -> None:
 def _plant(fault: str, step: int) -> None:
     from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
     from simsuite.solvers.gbm.paths.stepper import PathStepper
+    from simsuite.solvers.heat.adi.adi import AdiStepper
+    from simsuite.solvers.heat.error_control.controlled import ControlledStepper
     from simsuite.solvers.heat.explicit.slab_steps import SlabStepper
+    from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Stepper
 
-    for kind in (PathStepper, MultilevelStepper, SlabStepper):
+    for kind in (PathStepper, MultilevelStepper, SlabStepper, Rkl2Stepper, AdiStepper):
         kind.advance = _faulty(kind.advance, fault, step)  # type: ignore[method-assign]
+    ControlledStepper.advance_for = _faulty(ControlledStepper.advance_for, fault, step)  # type: ignore[method-assign]
 
 
 def _see_gpus(n: int) -> None:
@@ -63,15 +67,15 @@ def _see_gpus(n: int) -> None:
     assembly.open_backend = one_of
 
 
-def _faulty(advance: Callable[[Any, int], None], fault: str, step: int) -> Callable[[Any, int], None]:
-    def faulty(stepper: Any, n: int) -> None:
+def _faulty(advance: Callable[..., None], fault: str, step: int) -> Callable[..., None]:
+    def faulty(stepper: Any, *arguments: float) -> None:
         if stepper.step >= step:
             if fault == "raise":
                 raise ZeroDivisionError("planted")
             if fault == "refuse":
                 raise DeviceError("the device is on fire")
             os.kill(os.getpid(), signal.SIGKILL if fault == "kill" else signal.SIGTERM)
-        advance(stepper, n)
+        advance(stepper, *arguments)
 
     return faulty
 

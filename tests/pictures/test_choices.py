@@ -19,6 +19,7 @@ from simsuite.io.reading import open_results
 from simsuite.pictures import draw
 from simsuite.pictures.choices.sheets import NAMES, available, sheet_of
 from simsuite.pictures.choices.usual import usual
+from simsuite.pictures.control import critical_phases
 from simsuite.pictures.look import SIZES, THEMES, Look
 from simsuite.pictures.recording import Recording
 
@@ -322,3 +323,10 @@ def test_fields_in_vector_files_are_pixels(runs: dict[str, Path], tmp_path: Path
     assert len(text) < 400_000
     draw(runs["heat"], tmp_path / "a.pdf", ["field"], size="column")
     assert b"/Subtype /Image" in (tmp_path / "a.pdf").read_bytes()
+
+
+def test_critical_phases_are_those_that_a_loop_may_cross() -> None:
+    assert critical_phases(-200, 10) == [-180]
+    assert critical_phases(0, 270) == [180]
+    assert critical_phases(-600, 200) == [-540, -180, 180]
+    assert critical_phases(-30, 30) == [-180]
