@@ -1,4 +1,4 @@
-"""Panels of what `simsuite bench scaling` measured: efficiency by the number of processes, and as a model predicts it."""
+"""Panels of what `simsuite bench scaling` measured: efficiency by processes, beside what a model predicts."""
 
 from __future__ import annotations
 
