@@ -274,7 +274,8 @@ def steps_expected(problem: Problem) -> tuple[int, int | None]:
 class Positioned(Protocol):
     """Anything that can tell how many time steps are taken at a step of the clock, as every problem can."""
 
-    def position(self, step: int) -> tuple[int, float]: ...
+    def position(self, step: int) -> tuple[int, float]:
+        """Time steps taken and simulated time at a step of the clock."""
 
 
 def taken(problem: Positioned, stepper: Stepper) -> int:

@@ -26,13 +26,20 @@ def import_numba_cuda() -> ModuleType:
         importlib.import_module("_numba_cuda_redirector")
     from numba import cuda
 
-    if getattr(cuda, "implementation", None) == "NVIDIA":
+    if getattr(cuda, "implementation", None) == "NVIDIA" and not is_simulator():
         with _row_stack():
             importlib.import_module("numba.cuda.np.arrayobj")
             import_arrays("numba.cuda.np")
         _without_advice()
     module: ModuleType = cuda
     return module
+
+
+def is_simulator() -> bool:
+    """Whether Numba simulates a GPU in this process, by NUMBA_ENABLE_CUDASIM=1 before it was imported."""
+    from numba import config
+
+    return bool(config.ENABLE_CUDASIM)
 
 
 def _without_advice() -> None:

@@ -78,6 +78,8 @@ def compare(
             say(f"wrote {output}")
     if beyond:
         names = ", ".join(each.name for each in beyond[:_NAMED])
+        if len(beyond) > _NAMED:
+            names += f" and {len(beyond) - _NAMED} more"
         allowed = "" if rtol == atol == 0 and sigmas is None else " by more than is allowed"
         raise VerificationFailure(
             f"{counted(len(beyond), 'variable')} differ{'s' * (len(beyond) == 1)}{allowed}: {names}"

@@ -56,12 +56,15 @@ class Mpi:
     """A `Communicator`. look: called again and again while this process waits; may raise an error."""
 
     def __init__(self) -> None:
-        PackageMissing.unless(["mpi4py"], "mpi", "a run that several processes share")
         try:
+            PackageMissing.unless(["mpi4py"], "mpi", "a run that several processes share")
             from mpi4py import MPI
+        except PackageMissing as error:
+            raise UsageError(str(error)) from None
         except (ImportError, RuntimeError) as error:
+            why = " ".join(str(error).split())
             raise UsageError(
-                f"MPI cannot be loaded ({error}): `pip install mpich`, or install your machine's MPI"
+                f"MPI cannot be loaded ({why}): `pip install mpich`, or install your machine's MPI"
             ) from None
         world, started = MPI.COMM_WORLD, rank_and_size()
         if world.size != started[1]:
@@ -95,6 +98,13 @@ class Mpi:
     def abort(self, code: int) -> None:
         """End all processes at once."""
         self._mpi.COMM_WORLD.Abort(code)
+
+    def close(self) -> None:
+        """Give back what MPI keeps for this object, once all processes have nothing to say any more; all have to."""
+        with self._lock:
+            self._mpi.Request.Waitall(self._sent)
+            for communicator in (self._control, self._parts, self._rows):
+                communicator.Free()
 
     # ---- messages
 

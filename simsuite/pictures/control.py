@@ -91,7 +91,15 @@ def _draw_phase(run: Recording, ax: Axes) -> None:
     span = high - low
     ax.yaxis.set_major_locator(MultipleLocator(next((s for s in (15, 45, 90, 180, 360) if span <= 6 * s), 720)))
     if run.has("modulus_margin"):
-        ax.axhline(-180.0, color=GREY, linewidth=0.6, zorder=0)
+        for at in critical_phases(low, high):
+            ax.axhline(at, color=GREY, linewidth=0.6, zorder=0)
+
+
+def critical_phases(low: float, high: float) -> list[float]:
+    """The phases between `low` and `high`, in degrees, at which a response is real and negative, or -180 if there are
+    none. The phase of a loop is continuous, and so may cross at 180 or -540 as well."""
+    turns = np.arange(np.ceil((low - 180) / 360), np.floor((high - 180) / 360) + 1)
+    return [float(180 + 360 * turn) for turn in turns] or [-180.0]
 
 
 def _draw_steps(run: Recording, ax: Axes, sheet: Sheet) -> None:

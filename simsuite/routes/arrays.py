@@ -6,7 +6,7 @@ before an address reaches a kernel, which would write wherever it points.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -35,9 +35,26 @@ def checked(array: Array, dimensions: int | None, dtypes: Sequence[str] = REALS)
             f"{_name(array)} of shape {shape} has strides {tuple(strides)}, not those of an array in C order; pass a "
             f"contiguous copy of it"
         )
-    if 0 not in shape:
+    if 0 not in shape and not is_simulated(array):
         _check_device(array, interface["data"][0])
     return array
+
+
+# Any: an array of any library, and one of Numba's, which has no types.
+def as_numba(array: Any, dimensions: int) -> Any:
+    """`array` as an array of Numba's at the same address, if kernels can take it (`checked`). In Numba's simulator,
+    where there is no other memory than the host's, the simulator's array itself."""
+    checked(array, dimensions)
+    if is_simulated(array):
+        return array
+    from numba import cuda
+
+    return cuda.as_cuda_array(array, sync=False)
+
+
+def is_simulated(array: object) -> bool:
+    """Whether an array is one of Numba's simulator, made by `cuda.to_device` with NUMBA_ENABLE_CUDASIM=1."""
+    return type(array).__name__ == "FakeCUDAArray"
 
 
 def on_host(array: np.ndarray, dimensions: int) -> np.ndarray:
@@ -54,7 +71,7 @@ def on_host(array: np.ndarray, dimensions: int) -> np.ndarray:
 
 def shape_of(array: OnDevice) -> tuple[int, ...]:
     """The shape of an array on the device."""
-    return tuple(array.__cuda_array_interface__["shape"])
+    return tuple(_interface(array)["shape"])
 
 
 def dtype_of(array: OnDevice) -> np.dtype:
@@ -73,8 +90,10 @@ def c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
 
 
 def _interface(array: object) -> dict:
-    """The CUDA array interface of an array, version 2 or 3."""
+    """The CUDA array interface of an array, version 2 or 3; of one of the simulator NumPy's, which is like it."""
     try:
+        if is_simulated(array):
+            return array.__array__().__array_interface__  # type: ignore[attr-defined]
         found = getattr(array, "__cuda_array_interface__", None)
     except (AttributeError, TypeError, RuntimeError) as e:  # PyTorch's tensors that need a gradient
         raise UsageError(f"{_name(array)} cannot be passed on: {e}") from e

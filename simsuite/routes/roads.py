@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from simsuite.backends.numba_cuda import import_numba_cuda
+from simsuite.backends.numba_cuda import import_numba_cuda, is_simulator
 from simsuite.errors import LibraryMissing, UsageError
 
 FUNCTIONS = {"heat": "advance", "gbm": "payoffs", "matmul": "product"}
@@ -23,7 +23,8 @@ TORCH = ("torch", "pip install torch")
 class Road:
     """A way from Python to numbers. name: as the command line has it. library: whose it is. modules: the module in the
     folder of each problem that it is taken for. needs: the modules that have to be importable, each with how to get it.
-    on_gpu: whether it takes arrays in the memory of a GPU, rather than NumPy's. words: what makes the random numbers of
+    on_gpu: whether it takes arrays in the memory of a GPU, rather than NumPy's. simulated: whether it can also be taken
+    in Numba's simulator, without a GPU and without what it needs otherwise. words: what makes the random numbers of
     "gbm".
     """
 
@@ -32,6 +33,7 @@ class Road:
     modules: Mapping[str, str]
     needs: tuple[tuple[str, str], ...] = ()
     on_gpu: bool = True
+    simulated: bool = False
     words: str = "Philox"
 
 
@@ -42,11 +44,11 @@ def _named(heat: str = "", gbm: str = "", matmul: str = "") -> dict[str, str]:
 ROADS = (
     Road("numpy", "NumPy", _named("numpy_slices", "numpy_paths", "numpy_product"), on_gpu=False, words="PCG64"),
     Road("numba-cpu", "Numba", _named("numba_cpu", "numba_cpu", "numba_cpu"), on_gpu=False, words="simsuite's own"),
-    Road("numba-cuda", "Numba", _named("numba_cuda", "", "numba_cuda"), (CUDA_PYTHON,)),
-    Road("numba-shared", "Numba", _named("numba_shared", "", "numba_shared"), (CUDA_PYTHON,)),
+    Road("numba-cuda", "Numba", _named("numba_cuda", "", "numba_cuda"), (CUDA_PYTHON,), simulated=True),
+    Road("numba-shared", "Numba", _named("numba_shared", "", "numba_shared"), (CUDA_PYTHON,), simulated=True),
     Road("numba-graph", "Numba", _named("numba_graph"), (CUDA_PYTHON, CUPY)),
     Road("numba-xoroshiro", "Numba", _named(gbm="numba_xoroshiro"), (CUDA_PYTHON,), words="xoroshiro128+"),
-    Road("numba-philox", "Numba", _named(gbm="numba_philox"), (CUDA_PYTHON,)),
+    Road("numba-philox", "Numba", _named(gbm="numba_philox"), (CUDA_PYTHON,), simulated=True),
     Road("cupy", "CuPy", _named("cupy_slices", "cupy_arrays", "cupy_product"), (CUPY,), words="cuRAND's Philox"),
     Road("cupy-elementwise", "CuPy", _named("cupy_elementwise", "cupy_elementwise"), (CUPY,)),
     Road("cupy-reduction", "CuPy", _named(matmul="cupy_reduction"), (CUPY,)),
@@ -72,13 +74,17 @@ def roads_of(problem: str) -> tuple[Road, ...]:
 
 
 def module_of(problem: str, name: str) -> ModuleType:
-    """The module of a road. Raises UsageError if there is none of that name, LibraryMissing if a library that it needs
-    is not installed, or cannot be loaded."""
+    """The module of a road. Raises UsageError if there is none of that name, or if Numba's simulator is on and cannot
+    run it; LibraryMissing if a library that it needs is not installed, or cannot be loaded."""
     known = {road.name: road for road in roads_of(problem)}
     if name not in known:
         raise UsageError(f"no road {name!r} leads to {problem}; there are {', '.join(known)}")
     road = known[name]
-    for library, install in road.needs:
+    simulating = road.library == "Numba" and road.on_gpu and is_simulator()
+    if simulating and not road.simulated:
+        others = ", ".join(name for name, road in known.items() if road.simulated)
+        raise UsageError(f"{name} does not run in Numba's simulator; of the roads to {problem} these do: {others}")
+    for library, install in () if simulating else road.needs:
         if not _installed(library):
             raise LibraryMissing(f"{name} needs {library}, which is not installed: {install}")
     if road.library == "Numba" and road.on_gpu:

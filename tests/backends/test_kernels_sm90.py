@@ -17,7 +17,7 @@ from simsuite.backends.program import compile_program, program_text
 from simsuite.bench import machine_cuda
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.adi import adi_cuda, lines_cuda
-from simsuite.solvers.heat.arguments import Cells, Along, Factors, Flows, Law, LawEdges, Mesh, Plate, TableRows
+from simsuite.solvers.heat.arguments import Along, Cells, Factors, Flows, Law, LawEdges, Mesh, Plate, TableRows
 from simsuite.solvers.heat.error_control import growth_cuda, missed_kinks_cuda
 from simsuite.solvers.heat.exact import exact_cuda, trigonometric_cuda
 from simsuite.solvers.heat.explicit import explicit_cuda, general

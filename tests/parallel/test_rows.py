@@ -32,9 +32,9 @@ def test_rows_come_to_the_right_ends_of_gpus(tmp_path: Path) -> None:
 
 def test_a_process_alone_is_its_own_neighbour_in_a_ring() -> None:
     rows = np.arange(8.0)[:, None].copy()
-    ALONE.exchange(Halos(rows[1:2], rows[6:7], rows[:1], rows[7:]), periodic=False)
+    ALONE.exchange(Halos(rows[1:2], rows[6:7], rows[:1], rows[7:]), None, None)
     assert rows[:, 0].tolist() == [0, 1, 2, 3, 4, 5, 6, 7]
-    ALONE.exchange(Halos(rows[1:2], rows[6:7], rows[:1], rows[7:]), periodic=True)
+    ALONE.exchange(Halos(rows[1:2], rows[6:7], rows[:1], rows[7:]), 0, 0)
     assert rows[:, 0].tolist() == [6, 1, 2, 3, 4, 5, 6, 1]
     assert neighbours(0, 3, True) == (2, 1)
     assert neighbours(2, 3, False) == (1, None)

@@ -13,7 +13,7 @@ import math
 
 from numba import cuda, float32, float64, int32, uint32, uint64
 
-from simsuite.routes.arrays import checked
+from simsuite.routes.arrays import as_numba
 
 
 @cuda.jit(device=True, inline="always")
@@ -24,7 +24,7 @@ def philox(block, path, seed):
         a, b = uint64(c0) * uint64(0xD2511F53), uint64(c2) * uint64(0xCD9E8D57)
         c0, c1 = uint32(uint32(b >> uint64(32)) ^ c1 ^ k0), uint32(b)
         c2, c3 = uint32(uint32(a >> uint64(32)) ^ c3 ^ k1), uint32(a)
-        k0, k1 = uint32(k0 + uint32(0x9E3779B9)), uint32(k1 + uint32(0xBB67AE85))
+        k0, k1 = uint32(uint64(k0) + uint64(0x9E3779B9)), uint32(uint64(k1) + uint64(0xBB67AE85))
     return c0, c1, c2, c3
 
 
@@ -66,7 +66,7 @@ def make_kernel(real, asian):
 
 def payoffs(contract, seed, out):
     """Fill `out`, an array of any library on the device, with the discounted payoff of a path each."""
-    view = cuda.as_cuda_array(checked(out, 1), sync=False)
+    view = as_numba(out, 1)
     kernel = make_kernel(float32 if view.dtype.itemsize == 4 else float64, contract.asian)
     names = ("spot", "strike", "drift", "deviation", "discount")
     numbers = [view.dtype.type(getattr(contract, name)) for name in names]

@@ -15,7 +15,7 @@ import math
 from numba import cuda, float32, float64
 from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32, xoroshiro128p_uniform_float64
 
-from simsuite.routes.arrays import checked
+from simsuite.routes.arrays import as_numba
 
 THREADS, MOST = 128, 1 << 18  # of a block, and in all
 
@@ -61,7 +61,7 @@ def _states(threads, seed):
 
 def payoffs(contract, seed, out):
     """Fill `out`, an array of any library on the device, with the discounted payoff of a path each."""
-    view = cuda.as_cuda_array(checked(out, 1), sync=False)
+    view = as_numba(out, 1)
     kernel = make_kernel(float32 if view.dtype.itemsize == 4 else float64, contract.asian)
     blocks = min(-(-view.size // THREADS), MOST // THREADS)
     names = ("spot", "strike", "drift", "deviation", "discount")

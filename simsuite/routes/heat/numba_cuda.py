@@ -6,14 +6,15 @@ tutorials have it, makes each thread read another row, and is three to five time
 c` with the integer 2 is a float64 in Numba, hence `c + c`; rx and ry are passed as numbers of the plate's type.
 
 A launch through Numba looks at the types of all arguments, 18 microseconds and more on the host: with arrays of other
-libraries as arguments, 50 for each of them, so that these are wrapped once (`as_cuda_array`), before the loop.
+libraries as arguments, 50 for each of them, so that these are wrapped once (`as_numba`, which calls
+`cuda.as_cuda_array`), before the loop.
 """
 
 from __future__ import annotations
 
 from numba import cuda
 
-from simsuite.routes.arrays import checked
+from simsuite.routes.arrays import as_numba
 
 THREADS = (64, 4)  # of a block, along x and y
 
@@ -31,7 +32,7 @@ def step(u, v, rx, ry):
 
 def advance(u, steps, rx, ry):
     """The plate u[y, x] after so many steps, an array of Numba's; edges keep their values."""
-    u = cuda.as_cuda_array(checked(u, 2), sync=False)
+    u = as_numba(u, 2)
     here, there = cuda.device_array(u.shape, u.dtype), cuda.device_array(u.shape, u.dtype)
     here.copy_to_device(u)
     ny, nx = u.shape

@@ -12,7 +12,7 @@ import functools
 
 from numba import cuda, float32, float64
 
-from simsuite.routes.arrays import checked
+from simsuite.routes.arrays import as_numba
 
 TX, TY = 32, 8  # points of a tile, each with a thread of its own
 WIDTH, HEIGHT = TX + 2, TY + 2  # with the rim
@@ -52,7 +52,7 @@ def make_step(real):
 
 def advance(u, steps, rx, ry):
     """The plate u[y, x] after so many steps, an array of Numba's; edges keep their values."""
-    u = cuda.as_cuda_array(checked(u, 2), sync=False)
+    u = as_numba(u, 2)
     here, there = cuda.device_array(u.shape, u.dtype), cuda.device_array(u.shape, u.dtype)
     here.copy_to_device(u)
     ny, nx = u.shape

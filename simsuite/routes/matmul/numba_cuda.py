@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from numba import cuda
 
+from simsuite.routes.arrays import as_numba
 from simsuite.routes.matmul.shapes import sizes
 
 THREADS = (32, 8)
@@ -27,7 +28,7 @@ def multiply(a, b, c):
 def product(a, b):
     """C = A B, an array of Numba's; a and b may be arrays of any library on the device."""
     m, _, n = sizes(a, b)
-    a, b = cuda.as_cuda_array(a, sync=False), cuda.as_cuda_array(b, sync=False)
+    a, b = as_numba(a, 2), as_numba(b, 2)
     c = cuda.device_array((m, n), a.dtype)
     multiply[(-(-n // THREADS[0]), -(-m // THREADS[1])), THREADS](a, b, c)
     return c

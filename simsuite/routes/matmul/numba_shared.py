@@ -14,6 +14,7 @@ import functools
 
 from numba import cuda, float32, float64
 
+from simsuite.routes.arrays import as_numba
 from simsuite.routes.matmul.shapes import sizes
 
 TILE, DEPTH, T = 64, 16, 16  # the tile is TILE x TILE, DEPTH products at a time, by T x T threads
@@ -59,7 +60,7 @@ def make_kernel(real):
 def product(a, b):
     """C = A B, an array of Numba's; a and b may be arrays of any library on the device."""
     m, _, n = sizes(a, b)
-    a, b = cuda.as_cuda_array(a, sync=False), cuda.as_cuda_array(b, sync=False)
+    a, b = as_numba(a, 2), as_numba(b, 2)
     c = cuda.device_array((m, n), a.dtype)
     make_kernel(float32 if a.dtype.itemsize == 4 else float64)[(-(-n // TILE), -(-m // TILE)), (T, T)](a, b, c)
     return c

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 from scipy.integrate import solve_ivp
 
@@ -16,7 +17,11 @@ from simsuite.errors import ScenarioError
 from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.marked import marked
+from simsuite.pictures.plates.fields import domain_of
+from simsuite.pictures.plates.outlines import draw_outlines
+from simsuite.pictures.plates.plate import plate_of
 from simsuite.scenario.heat.heating import VARIABLES
+from simsuite.scenario.load import load_table
 
 NX, NY, LX, LY = 11, 7, 0.11, 0.07
 GRID = {"nx": NX, "ny": NY, "lx": LX, "ly": LY, "thickness": 2e-3}
@@ -150,3 +155,19 @@ def test_a_marked_function_and_its_bounds() -> None:
         xs, ys = np.meshgrid(np.linspace(x0, x1, 57), np.linspace(y0, y1, 57))
         seen = f(x=xs, y=ys)
         assert (lower, upper) == (seen.min(), seen.max())
+
+
+def test_pictures_outline_what_is_marked(tmp_path: Path) -> None:
+    cells = np.zeros((NY, NX))
+    cells[2:4, 3:7] = 1
+    np.save(tmp_path / "mask.npy", cells)
+    table = {"solver": "heat", "grid": GRID, "material": MATERIAL, "source": [{**MASK, "power": 1.0}]}
+    model = load_table({**table, "time": {"end": 1.0}}, tmp_path / "x.toml").model
+    marks = plate_of(model, tmp_path).marked
+    assert np.array_equal(marks["source"], cells == 1)
+    assert not marks["region"].any()
+    ax = Figure().subplots()
+    assert [line.get_label() for line in draw_outlines(ax, model, domain_of(model), marks)] == ["heat source"]
+    (outline,) = ax.collections
+    xs, ys = np.concatenate([path.vertices for path in outline.get_paths()]).T
+    assert (xs.min(), xs.max(), ys.min(), ys.max()) == pytest.approx((3.0, 7.0, 2.0, 4.0))  # cm
