@@ -70,11 +70,3 @@ def test_a_stopped_plate_goes_on_with_another_number_of_processes(
     ours, others = (contents(Path(line[0]) / "run") for line in (shared, alone))
     names = [name for name in others if name.startswith("results.h5/")]  # only one of them has been stopped
     assert [name for name in names if ours[name] != others[name]] == []
-
-
-def test_a_steady_state_is_refused(tmp_path: Path) -> None:
-    (line,) = lines(tmp_path, ["one row"])
-    steady = [*line, "--set", "time.steady=true"]
-    codes, done = commands(2, [steady], tmp_path)
-    assert codes == [2], done
-    assert done.err.count("2 processes cannot share this run: a steady state is solved for by one process") == 1
