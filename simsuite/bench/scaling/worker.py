@@ -10,20 +10,20 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from simsuite.assembly import computing, device_of, make_backend, make_problem
 from simsuite.bench.scaling.problems import SCENARIOS
 from simsuite.capabilities import Divisible
-from simsuite.communication.communicator import ALONE, ONLY_SEAT, Communicator, Halos
-from simsuite.core import Backend, Fence, Problem, Snapshot, Stepper
+from simsuite.communication.communicator import ALONE, ONLY_SEAT, Communicator, Halos, neighbours
+from simsuite.core import Backend, DeviceArray, Fence, Problem, Snapshot, Stepper
 from simsuite.parallel.launch import rank_and_size
 from simsuite.parallel.leader import agree
-from simsuite.parallel.mpi import REPORT, Mpi
+from simsuite.parallel.mpi import Mpi
 from simsuite.parallel.nccl import communicator_for
 from simsuite.scenario.load import load_table
 
@@ -31,6 +31,7 @@ _REPEATS = 3
 _CHECKED = 20  # steps after which the state is compared with that of one process
 _EXCHANGED = tuple(1 << k for k in range(10, 25, 2))  # bytes that are exchanged with each neighbour
 _WITHOUT_END = ("heat", "linear")  # whose steps are as many as a measurement takes
+T = TypeVar("T")
 _Report = Callable[[Mapping[str, object]], None]
 
 
@@ -39,22 +40,36 @@ class _Timed:
     moments of its queue. count: exchanges so far. bytes: that the last one sent to each neighbour."""
 
     def __init__(self, communicator: Communicator, backend: Backend) -> None:
-        self.rank, self.size, self.from_first = communicator.rank, communicator.size, communicator.from_first
+        self.rank, self.size = communicator.rank, communicator.size
         self._communicator, self._backend = communicator, backend
         self._noted: list[tuple[Fence, Fence]] = []
         self._seconds = 0.0
         self.count = self.bytes = 0
 
-    def exchange(self, halos: Halos, *others: Any) -> None:
-        """Any: whatever tells the neighbours."""
-        self.count, self.bytes = self.count + 1, halos.first.nbytes
+    def from_first(self, make: Callable[[], T]) -> T:
+        return self._communicator.from_first(make)
+
+    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
+        self._time(lambda: self._communicator.exchange(halos, before, after), halos.first.nbytes)
+
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        self._time(lambda: self._communicator.swap(given, taken), max(a.nbytes for a in given))
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        return self._communicator.gather(values)
+
+    def first(self, processes: int) -> Communicator:
+        return self._communicator.first(processes)
+
+    def _time(self, exchange: Callable[[], None], size: int) -> None:
+        self.count, self.bytes = self.count + 1, size
         if self._backend.dialect == "cpu":
             began = time.perf_counter()
-            self._communicator.exchange(halos, *others)
+            exchange()
             self._seconds += time.perf_counter() - began
             return
         began_at = self._backend.fence()
-        self._communicator.exchange(halos, *others)
+        exchange()
         self._noted.append((began_at, self._backend.fence()))
 
     def seconds(self) -> float:
@@ -73,14 +88,8 @@ class _Team:
 
     def together(self) -> None:
         """Wait until all processes have come here."""
-        if self._mpi is None:
-            return
-        if self.rank > 0:
-            self._mpi.send(None, 0, REPORT)
-        else:
-            for other in range(1, self.size):
-                self._mpi.receive(REPORT, other)
-        self._mpi.from_first(lambda: None)
+        if self._mpi is not None:
+            self._mpi.gather(np.zeros(1))
 
     def decided(self, make: Callable[[], Any]) -> Any:
         """What the first process makes."""
@@ -187,13 +196,14 @@ def _agreed(team: _Team, once: Callable[[], tuple[float, float]]) -> float:
 
 def _exchanges(team: _Team, backend: Backend, communicator: Communicator) -> Iterator[tuple[int, float]]:
     """(bytes, seconds) of exchanges with both neighbours in a ring."""
+    beside = neighbours(team.rank, team.size, periodic=True)
     for size in _EXCHANGED:
         arrays = [backend.zeros(size, np.uint8) for _ in range(4)]
         halos, many = Halos(*arrays), max(10, min(1000, (1 << 24) // size))
 
         def exchange(halos: Halos = halos, many: int = many) -> None:
             for _ in range(many):
-                communicator.exchange(halos, True)
+                communicator.exchange(halos, *beside)
 
         team.seconds(backend, exchange)
         yield size, statistics.median(team.seconds(backend, exchange) for _ in range(_REPEATS)) / many
