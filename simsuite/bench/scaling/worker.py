@@ -11,6 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,48 +36,56 @@ T = TypeVar("T")
 _Report = Callable[[Mapping[str, object]], None]
 
 
-class _Timed:
-    """A communicator that notes how long steps wait for what they exchange. On a GPU that is the time between two
-    moments of its queue. count: exchanges so far. bytes: that the last one sent to each neighbour."""
+@dataclass
+class _Waits:
+    """How long steps wait for what they exchange. On a GPU that is the time between two moments of its queue. count:
+    exchanges so far. size: the bytes that the last one sent to each neighbour."""
 
-    def __init__(self, communicator: Communicator, backend: Backend) -> None:
-        self.rank, self.size = communicator.rank, communicator.size
-        self._communicator, self._backend = communicator, backend
-        self._noted: list[tuple[Fence, Fence]] = []
-        self._seconds = 0.0
-        self.count = self.bytes = 0
+    backend: Backend
+    count: int = 0
+    size: int = 0
+    _seconds: float = 0.0
+    _noted: list[tuple[Fence, Fence]] = field(default_factory=list)
 
-    def from_first(self, make: Callable[[], T]) -> T:
-        return self._communicator.from_first(make)
-
-    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
-        self._time(lambda: self._communicator.exchange(halos, before, after), halos.first.nbytes)
-
-    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
-        self._time(lambda: self._communicator.swap(given, taken), max(a.nbytes for a in given))
-
-    def gather(self, values: np.ndarray) -> np.ndarray:
-        return self._communicator.gather(values)
-
-    def first(self, processes: int) -> Communicator:
-        return self._communicator.first(processes)
-
-    def _time(self, exchange: Callable[[], None], size: int) -> None:
-        self.count, self.bytes = self.count + 1, size
-        if self._backend.dialect == "cpu":
+    def note(self, exchange: Callable[[], None], size: int) -> None:
+        self.count, self.size = self.count + 1, size
+        if self.backend.dialect == "cpu":
             began = time.perf_counter()
             exchange()
             self._seconds += time.perf_counter() - began
             return
-        began_at = self._backend.fence()
+        began_at = self.backend.fence()
         exchange()
-        self._noted.append((began_at, self._backend.fence()))
+        self._noted.append((began_at, self.backend.fence()))
 
     def seconds(self) -> float:
         """Seconds since this was called last."""
         found = self._seconds + sum(end.seconds_since(begin) for begin, end in self._noted)
         self._seconds, self._noted = 0.0, []
         return found
+
+
+class _Timed:
+    """A `Communicator` whose exchanges are noted."""
+
+    def __init__(self, communicator: Communicator, waits: _Waits) -> None:
+        self.rank, self.size = communicator.rank, communicator.size
+        self._communicator, self._waits = communicator, waits
+
+    def from_first(self, make: Callable[[], T]) -> T:
+        return self._communicator.from_first(make)
+
+    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
+        self._waits.note(lambda: self._communicator.exchange(halos, before, after), halos.first.nbytes)
+
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        self._waits.note(lambda: self._communicator.swap(given, taken), max(a.nbytes for a in given))
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        return self._communicator.gather(values)
+
+    def first(self, processes: int) -> Communicator:
+        return _Timed(self._communicator.first(processes), self._waits)
 
 
 class _Team:
@@ -141,11 +150,13 @@ def _measure(case: dict[str, Any], team: _Team, mpi: Mpi | None, seconds: float,
     else:
         agree(backend, mpi)
         communicator = communicator_for(backend, mpi)
-    timed = _Timed(communicator, backend)
+    waits = _Waits(backend)
     with computing(problem, backend, ahead=False):
 
         def begun() -> Stepper:
-            return problem.part(backend, problem.cut(problem.initial(), team.rank, team.size), timed)
+            return problem.part(
+                backend, problem.cut(problem.initial(), team.rank, team.size), _Timed(communicator, waits)
+            )
 
         stepper = begun()
         endless = case["problem"] in _WITHOUT_END
@@ -155,10 +166,10 @@ def _measure(case: dict[str, Any], team: _Team, mpi: Mpi | None, seconds: float,
         row = {**case, "processes": team.size, "digest": "" if whole is None else digest(whole)}
         with stepper.observe(problem.layout.series[0].dim) as seen:
             looked = sum(a.nbytes for a in seen.arrays.values())
-        n, took, waited, exchanges = _timed(stepper, begun, endless, problem, team, backend, timed, seconds)
+        n, took, waited, exchanges = _timed(stepper, begun, endless, problem, team, backend, waits, seconds)
         work = problem.work(n) if endless else problem.work(problem.clock.end)
         report({**row, "steps": n, "seconds": took, "rate": work / took, "rate_unit": problem.rate_unit,
-                "waited": waited / took, "exchanges": exchanges / n, "bytes": timed.bytes, "look_bytes": looked,
+                "waited": waited / took, "exchanges": exchanges / n, "bytes": waits.size, "look_bytes": looked,
                 "device_name": backend.device_name})  # fmt: skip
         if case["problem"] == "heat" and case["scaling"] == "weak" and team.size > 1:
             for size, each in _exchanges(team, backend, communicator):
@@ -167,7 +178,7 @@ def _measure(case: dict[str, Any], team: _Team, mpi: Mpi | None, seconds: float,
 
 def _timed(
     stepper: Stepper, begun: Callable[[], Stepper], endless: bool, problem: Problem, team: _Team, backend: Backend,
-    timed: _Timed, seconds: float,
+    waits: _Waits, seconds: float,
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """(steps, the median of the seconds that they take, the seconds of these in which this process waits for what it
     exchanges, how often it exchanges anything). Of a run without an end as many steps as take so many seconds, else all
@@ -175,18 +186,18 @@ def _timed(
     n = 64 if endless else problem.clock.end
 
     def once() -> tuple[float, float]:
-        timed.seconds()
+        waits.seconds()
         at = stepper if endless else begun()
-        return team.seconds(backend, lambda: at.advance(n)), timed.seconds()
+        return team.seconds(backend, lambda: at.advance(n)), waits.seconds()
 
     once()
     if endless:
         while (took := _agreed(team, once)) < seconds:
             n *= 2 if took > seconds / 4 else 4
-    before = timed.count
+    before = waits.count
     found = sorted(once() for _ in range(_REPEATS))
     took, waited = found[len(found) // 2]
-    return n, took, waited, (timed.count - before) // _REPEATS
+    return n, took, waited, (waits.count - before) // _REPEATS
 
 
 def _agreed(team: _Team, once: Callable[[], tuple[float, float]]) -> float:
