@@ -108,16 +108,17 @@ class Session(AbstractContextManager["Session"]):
         code = _exit_code(error)
         if self._leader is not None:
             text = str(error) if isinstance(error, SimsuiteError) else None
-            if self._leader.end((code, text, self.summary), _PATIENCE):
-                self._leader.mpi.close()
-            else:  # once the command line has told the error
+            if not self._leader.end((code, text, self.summary), _PATIENCE):  # once the command line has told the error
                 atexit.register(self._leader.mpi.abort, code or 1)
+            elif self.summary is not None:  # else there may be messages that nobody has taken
+                self._leader.mpi.close()
         elif self.follows is not None:
             own = None if isinstance(error, Over) else error
             over = error if error is None or isinstance(error, Over) else self._tell(self.follows, error, code)
             if isinstance(over, Over):
                 self.follows.send((self.follows.rank, "ended", None), 0, REPORT)
-                self.follows.close()
+                if over.summary is not None:
+                    self.follows.close()
                 if not self._in_python:
                     raise SystemExit(over.code) from None
                 if own is None and over.code and over.summary is None:

@@ -17,8 +17,8 @@ class Section(BaseModel):
     """Base of every table in a scenario file: unknown keys are mistakes, values are not coerced, nothing changes.
 
     expected_keys: what to answer to keys that one might expect in this table, though it has none such.
-    expected_values: the same of words for a key that takes one of a few, in small letters and without blanks, hyphens
-    and underscores: ``{"kind": {"neumann": "write .."}}``.
+    expected_values: the same of words for a key that takes one of a few, in small letters and without blanks, colons,
+    hyphens and underscores: ``{"kind": {"neumann": "write .."}}``.
     examples: of keys, how their value may be written, where it is given as something of another type.
     named_by: of keys whose value may be the name of another table of the scenario, the section of these tables.
     measured_in: the units of keys, whose numbers may then be written with a unit.

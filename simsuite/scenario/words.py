@@ -215,7 +215,7 @@ def _expected_word(fault: Fault, model: type[BaseModel], data: Table) -> str | N
     """What to answer to a word that a key does not take, though one might think so."""
     if not isinstance(fault.input, str) or not fault.path:
         return None
-    key, word = str(fault.path[-1]), re.sub(r"[\s_-]", "", fault.input.lower())
+    key, word = str(fault.path[-1]), re.sub(r"[\s_:-]", "", fault.input.lower())
     tables = [m for m in models_at(model, data, fault.path[:-1]) if issubclass(m, Section)]
     return next((m.expected_values[key][word] for m in tables if word in m.expected_values.get(key, {})), None)
 

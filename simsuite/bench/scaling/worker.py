@@ -11,8 +11,9 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from simsuite.communication.communicator import ALONE, ONLY_SEAT, Communicator, 
 from simsuite.core import Backend, DeviceArray, Fence, Problem, Snapshot, Stepper
 from simsuite.parallel.launch import rank_and_size
 from simsuite.parallel.leader import agree
-from simsuite.parallel.mpi import REPORT, Mpi
+from simsuite.parallel.mpi import Mpi
 from simsuite.parallel.nccl import communicator_for
 from simsuite.scenario.load import load_table
 
@@ -31,52 +32,60 @@ _REPEATS = 3
 _CHECKED = 20  # steps after which the state is compared with that of one process
 _EXCHANGED = tuple(1 << k for k in range(10, 25, 2))  # bytes that are exchanged with each neighbour
 _WITHOUT_END = ("heat", "linear")  # whose steps are as many as a measurement takes
+T = TypeVar("T")
 _Report = Callable[[Mapping[str, object]], None]
 
 
-class _Timed:
-    """A communicator that notes how long steps wait for what they exchange. On a GPU that is the time between two
-    moments of its queue. count: exchanges so far. bytes: that the last one sent to each neighbour."""
+@dataclass
+class _Waits:
+    """How long steps wait for what they exchange. On a GPU that is the time between two moments of its queue. count:
+    exchanges so far. size: the bytes that the last one sent to each neighbour."""
 
-    def __init__(self, communicator: Communicator, backend: Backend) -> None:
-        self.rank, self.size, self.from_first = communicator.rank, communicator.size, communicator.from_first
-        self._communicator, self._backend = communicator, backend
-        self._noted: list[tuple[Fence, Fence]] = []
-        self._seconds = 0.0
-        self.count = self.bytes = 0
+    backend: Backend
+    count: int = 0
+    size: int = 0
+    _seconds: float = 0.0
+    _noted: list[tuple[Fence, Fence]] = field(default_factory=list)
 
-    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
-        self.count, self.bytes = self.count + 1, halos.first.nbytes
-        self._note(lambda: self._communicator.exchange(halos, before, after))
-
-    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
-        self._note(lambda: self._communicator.swap(given, taken))
-
-    def gather(self, values: np.ndarray) -> np.ndarray:
-        began = time.perf_counter()
-        found = self._communicator.gather(values)
-        self._seconds += time.perf_counter() - began
-        return found
-
-    def first(self, processes: int) -> Communicator:
-        """What fewer processes exchange is not noted."""
-        return self if processes == self.size else self._communicator.first(processes)
-
-    def _note(self, exchange: Callable[[], None]) -> None:
-        if self._backend.dialect == "cpu":
+    def note(self, exchange: Callable[[], None], size: int) -> None:
+        self.count, self.size = self.count + 1, size
+        if self.backend.dialect == "cpu":
             began = time.perf_counter()
             exchange()
             self._seconds += time.perf_counter() - began
             return
-        began_at = self._backend.fence()
+        began_at = self.backend.fence()
         exchange()
-        self._noted.append((began_at, self._backend.fence()))
+        self._noted.append((began_at, self.backend.fence()))
 
     def seconds(self) -> float:
         """Seconds since this was called last."""
         found = self._seconds + sum(end.seconds_since(begin) for begin, end in self._noted)
         self._seconds, self._noted = 0.0, []
         return found
+
+
+class _Timed:
+    """A `Communicator` whose exchanges are noted."""
+
+    def __init__(self, communicator: Communicator, waits: _Waits) -> None:
+        self.rank, self.size = communicator.rank, communicator.size
+        self._communicator, self._waits = communicator, waits
+
+    def from_first(self, make: Callable[[], T]) -> T:
+        return self._communicator.from_first(make)
+
+    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
+        self._waits.note(lambda: self._communicator.exchange(halos, before, after), halos.first.nbytes)
+
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        self._waits.note(lambda: self._communicator.swap(given, taken), max(a.nbytes for a in given))
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        return self._communicator.gather(values)
+
+    def first(self, processes: int) -> Communicator:
+        return _Timed(self._communicator.first(processes), self._waits)
 
 
 class _Team:
@@ -88,14 +97,8 @@ class _Team:
 
     def together(self) -> None:
         """Wait until all processes have come here."""
-        if self._mpi is None:
-            return
-        if self.rank > 0:
-            self._mpi.send(None, 0, REPORT)
-        else:
-            for other in range(1, self.size):
-                self._mpi.receive(REPORT, other)
-        self._mpi.from_first(lambda: None)
+        if self._mpi is not None:
+            self._mpi.gather(np.zeros(1))
 
     def decided(self, make: Callable[[], Any]) -> Any:
         """What the first process makes."""
@@ -147,11 +150,13 @@ def _measure(case: dict[str, Any], team: _Team, mpi: Mpi | None, seconds: float,
     else:
         agree(backend, mpi)
         communicator = communicator_for(backend, mpi)
-    timed = _Timed(communicator, backend)
+    waits = _Waits(backend)
     with computing(problem, backend, ahead=False):
 
         def begun() -> Stepper:
-            return problem.part(backend, problem.cut(problem.initial(), team.rank, team.size), timed)
+            return problem.part(
+                backend, problem.cut(problem.initial(), team.rank, team.size), _Timed(communicator, waits)
+            )
 
         stepper = begun()
         endless = case["problem"] in _WITHOUT_END
@@ -161,10 +166,10 @@ def _measure(case: dict[str, Any], team: _Team, mpi: Mpi | None, seconds: float,
         row = {**case, "processes": team.size, "digest": "" if whole is None else digest(whole)}
         with stepper.observe(problem.layout.series[0].dim) as seen:
             looked = sum(a.nbytes for a in seen.arrays.values())
-        n, took, waited, exchanges = _timed(stepper, begun, endless, problem, team, backend, timed, seconds)
+        n, took, waited, exchanges = _timed(stepper, begun, endless, problem, team, backend, waits, seconds)
         work = problem.work(n) if endless else problem.work(problem.clock.end)
         report({**row, "steps": n, "seconds": took, "rate": work / took, "rate_unit": problem.rate_unit,
-                "waited": waited / took, "exchanges": exchanges / n, "bytes": timed.bytes, "look_bytes": looked,
+                "waited": waited / took, "exchanges": exchanges / n, "bytes": waits.size, "look_bytes": looked,
                 "device_name": backend.device_name})  # fmt: skip
         if case["problem"] == "heat" and case["scaling"] == "weak" and team.size > 1:
             for size, each in _exchanges(team, backend, communicator):
@@ -173,7 +178,7 @@ def _measure(case: dict[str, Any], team: _Team, mpi: Mpi | None, seconds: float,
 
 def _timed(
     stepper: Stepper, begun: Callable[[], Stepper], endless: bool, problem: Problem, team: _Team, backend: Backend,
-    timed: _Timed, seconds: float,
+    waits: _Waits, seconds: float,
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """(steps, the median of the seconds that they take, the seconds of these in which this process waits for what it
     exchanges, how often it exchanges anything). Of a run without an end as many steps as take so many seconds, else all
@@ -181,18 +186,18 @@ def _timed(
     n = 64 if endless else problem.clock.end
 
     def once() -> tuple[float, float]:
-        timed.seconds()
+        waits.seconds()
         at = stepper if endless else begun()
-        return team.seconds(backend, lambda: at.advance(n)), timed.seconds()
+        return team.seconds(backend, lambda: at.advance(n)), waits.seconds()
 
     once()
     if endless:
         while (took := _agreed(team, once)) < seconds:
             n *= 2 if took > seconds / 4 else 4
-    before = timed.count
+    before = waits.count
     found = sorted(once() for _ in range(_REPEATS))
     took, waited = found[len(found) // 2]
-    return n, took, waited, (timed.count - before) // _REPEATS
+    return n, took, waited, (waits.count - before) // _REPEATS
 
 
 def _agreed(team: _Team, once: Callable[[], tuple[float, float]]) -> float:
@@ -202,13 +207,14 @@ def _agreed(team: _Team, once: Callable[[], tuple[float, float]]) -> float:
 
 def _exchanges(team: _Team, backend: Backend, communicator: Communicator) -> Iterator[tuple[int, float]]:
     """(bytes, seconds) of exchanges with both neighbours in a ring."""
+    beside = neighbours(team.rank, team.size, periodic=True)
     for size in _EXCHANGED:
         arrays = [backend.zeros(size, np.uint8) for _ in range(4)]
         halos, many = Halos(*arrays), max(10, min(1000, (1 << 24) // size))
 
         def exchange(halos: Halos = halos, many: int = many) -> None:
             for _ in range(many):
-                communicator.exchange(halos, *neighbours(team.rank, team.size, True))
+                communicator.exchange(halos, *beside)
 
         team.seconds(backend, exchange)
         yield size, statistics.median(team.seconds(backend, exchange) for _ in range(_REPEATS)) / many
