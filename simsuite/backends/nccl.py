@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from simsuite.core import DeviceArray
 from simsuite.errors import DeviceError
-from simsuite.words import counted
 
 if TYPE_CHECKING:
     import cupy
@@ -87,16 +86,13 @@ def new_identity() -> tuple[int, ...]:
 
 
 def installed_nccl() -> str:
-    """The version of NCCL, and how many GPUs there are here. Raises DeviceError where NCCL or GPUs are missing."""
-    from simsuite.backends.cuda import count_gpus
-
-    gpus = count_gpus()
+    """The version of NCCL. Raises DeviceError where CuPy has none."""
     try:
         from cupy.cuda import nccl
     except ImportError as error:
         raise DeviceError(f"CuPy has no NCCL ({error}): pip install nvidia-nccl-cu13, or -cu12") from None
     version = nccl.get_version()
-    return f"NCCL {version // 10000}.{version // 100 % 100}.{version % 100}, {counted(gpus, 'GPU')}"
+    return f"NCCL {version // 10000}.{version // 100 % 100}.{version % 100}"
 
 
 def links(topology: str) -> list[str]:

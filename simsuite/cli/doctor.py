@@ -139,11 +139,12 @@ def _mpi() -> tuple[str, str]:
 
 def nccl() -> None:
     """Print which NCCL there is, and how GPUs are linked; exits with 4 where there is none."""
+    from simsuite.backends.cuda import count_gpus
     from simsuite.backends.nccl import installed_nccl, links
     from simsuite.errors import DeviceError
 
     try:
-        found = installed_nccl()
+        found = f"{counted(count_gpus(), 'GPU')}, {installed_nccl()}"
     except DeviceError as error:
         print(f"GPUs exchange nothing: {error}")
         sys.exit(4)

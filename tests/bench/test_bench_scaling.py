@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shared_runs
 from running import simsuite
 from shared_runs import with_mpi
 
@@ -64,9 +65,9 @@ def test_weak_scaling_has_as_many_times_more_to_share(name: str) -> None:
 @with_mpi
 def test_scaling_is_measured_predicted_checked_and_drawn(tmp_path: Path) -> None:
     words = ("bench", "scaling", "heat", "--sizes", "64", "--precision", "float64", "--device", "cpu", "--quick")
-    done = simsuite(*words, "--json", "-o", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    done = shared_runs.simsuite(1, [*words, "--json", "-o", "out"], tmp_path)
+    assert done.code == 0, done
+    found = json.loads(done.out)
     assert found == json.loads((tmp_path / "out/bench.json").read_text())
     rows = found["measured"]
     assert rows[0]["processes"] == 1

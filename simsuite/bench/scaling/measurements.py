@@ -18,6 +18,7 @@ from simsuite.bench.findings import Found, Row, Wish, gathered, require_right
 from simsuite.bench.machine import measure_machine
 from simsuite.bench.scaling.model import Link, Share
 from simsuite.bench.scaling.problems import SCENARIOS, SHARED, SIZES
+from simsuite.capabilities import Linking
 from simsuite.core import Backend
 from simsuite.errors import SimsuiteError
 from simsuite.parallel.installed import Installed, installed_mpi
@@ -92,7 +93,7 @@ def _predictions(
 
 
 def _devices(backend: Backend) -> int:
-    if backend.dialect == "cpu":
+    if not isinstance(backend, Linking):
         return cores()
     from simsuite.backends.cuda import count_gpus
 
@@ -106,7 +107,7 @@ def _numbers(devices: int) -> list[int]:
 
 
 def _cases(backend: Backend, wish: Wish) -> Iterator[dict[str, Any]]:
-    kind = "cpu" if backend.dialect == "cpu" else "cuda"
+    kind = backend.dialect
     for problem in SCENARIOS:
         if not wish.wants(problem):
             continue

@@ -44,24 +44,18 @@ class _Waits:
     backend: Backend
     count: int = 0
     size: int = 0
-    _seconds: float = 0.0
     _noted: list[tuple[Fence, Fence]] = field(default_factory=list)
 
     def note(self, exchange: Callable[[], None], size: int) -> None:
         self.count, self.size = self.count + 1, size
-        if self.backend.dialect == "cpu":
-            began = time.perf_counter()
-            exchange()
-            self._seconds += time.perf_counter() - began
-            return
         began_at = self.backend.fence()
         exchange()
         self._noted.append((began_at, self.backend.fence()))
 
     def seconds(self) -> float:
         """Seconds since this was called last."""
-        found = self._seconds + sum(end.seconds_since(begin) for begin, end in self._noted)
-        self._seconds, self._noted = 0.0, []
+        found = sum(end.seconds_since(begin) for begin, end in self._noted)
+        self._noted = []
         return found
 
 
