@@ -63,7 +63,10 @@ def names_of(thing: Any) -> list[str]:
 
 def attributes(thing: type) -> list[tuple[str, str]]:
     """(name, comment) of the attributes of a class that a comment beside them explains."""
-    return ATTRIBUTE.findall(inspect.getsource(thing))
+    try:
+        return ATTRIBUTE.findall(inspect.getsource(thing))
+    except OSError:  # of another name for a class
+        return []
 
 
 def rearranged(lines: list[str], names: list[str]) -> list[str]:

@@ -121,6 +121,9 @@ def collect(cache: Path, drawn: Collection[str] | None) -> dict[str, str | bytes
     for path in sorted((DOCS / "images").rglob("*.png")):
         pages.files[path.relative_to(DOCS).as_posix()] = path.read_bytes()
     pages.files |= {"commands.md": commands.page(), **interface.pages(), **gallery.files(cache, drawn)}
+    if "gallery/heat_dark.png" in pages.files:  # the first page has its picture in both themes, too
+        themes = r"\1(gallery/heat_light.png){.only-light}\n\1(gallery/heat_dark.png){.only-dark}"
+        pages.files["index.md"] = re.sub(r"(!\[.*?\])\(images/heat.png\)", themes, str(pages.files["index.md"]))
     names = [name.removesuffix(".md") for name in pages.files if name.endswith(".md") and not name.startswith("files/")]
     for page, groups in placed(set(names)).items():
         text = pages.files[f"{page}.md"]
