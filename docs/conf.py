@@ -35,6 +35,7 @@ html_theme = "furo"
 html_title = f"simsuite {VERSION}"
 html_static_path = ["website/static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_permalinks_icon = "#"

@@ -166,9 +166,7 @@ class Program(Protocol):
         scalars of the types it declares.
 
         waits_for: "blocks" if the blocks wait for each other, so that all must run at once; "launches" if the kernel
-        itself waits for the launches before it, so that it may begin before they have ended (see
-        `solvers/overlap.cuh`).
-        """
+        itself waits for the launches before it, and so may begin before they have ended (`solvers/overlap.cuh`)."""
 
 
 class Fourier(Protocol):
@@ -177,12 +175,10 @@ class Fourier(Protocol):
     name: str
 
     def plan(self, kind: str, rows: int, n: int, dtype: npt.DTypeLike) -> Callable[[DeviceArray, DeviceArray], None]:
-        """A function f(source, target) that queues the transforms of all rows of an array. Memory for them is allocated
-        here.
+        """A function f(source, target) that queues the transforms of all rows; memory for them is allocated here.
 
         kind: "real" for (rows, n) to the half spectrum (rows, n // 2 + 1), "back" for the inverse, which may spoil the
-        source, or "complex" for (rows, n) to the same. dtype: of the real numbers, or of real and imaginary parts.
-        """
+        source, or "complex" for (rows, n) to the same. dtype: of the real numbers, or of real and imaginary parts."""
 
 
 class Products(Protocol):
@@ -380,8 +376,7 @@ class Problem(Protocol):
 
     def settle(self, stepper: Stepper) -> int:
         """The step at which the run will be complete, as far as can be told: this one, if it is now. It may let the
-        stepper leave out steps. The answer depends on the state alone, and not on where the run was stopped and
-        continued."""
+        stepper leave out steps. It depends on the state alone, not on where the run was stopped and continued."""
 
     def initial(self) -> Snapshot:
         """Everything that evolves, as it is at step 0."""

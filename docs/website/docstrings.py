@@ -1,8 +1,9 @@
 """An extension of Sphinx: docstrings of this house for autodoc.
 
 They explain arguments in sentences, ``name: what it is.``, of which several may stand in a paragraph, and end with what
-is raised. Here these become lists, so that they are found as quickly as in other documentation. Signatures are left
-out where nobody calls the class: of errors, of models of scenarios, of protocols, and of what simsuite returns.
+is raised. Here these become lists, so that they are found as quickly as in other documentation; attributes of a class
+with a comment beside them do, too. Signatures are left out where nobody calls the class: of errors, of models of
+scenarios, of protocols, and of what simsuite returns.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import simsuite.errors
 
 RETURNED = {"simsuite.Run", "simsuite.Simulation", "simsuite.Solution", "simsuite.Sweep"}
 ERROR = re.compile(r"\b[A-Z]\w*[a-z]\w*\b")
+ATTRIBUTE = re.compile(r"^    (\w+): [^#\n]+  # (.+)$", re.MULTILINE)
 RAISES = re.compile(r"(?:(?<=\. )|^)Raises (?=[A-Z])")
 
 
@@ -31,6 +33,8 @@ def setup(app: Any) -> dict[str, bool]:
 
 def _process(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     lines[:] = rearranged(lines, names_of(thing))
+    if what == "class":
+        lines += [line for name, words in attributes(thing) for line in (f"- ``{name}``: {words}", "")]
     if what == "exception":
         lines += [f"Exit code of the command line: {thing.exit_code}", ""]
 
@@ -55,6 +59,11 @@ def names_of(thing: Any) -> list[str]:
         return list(inspect.signature(thing).parameters)
     except (TypeError, ValueError):  # properties, and what is not called
         return []
+
+
+def attributes(thing: type) -> list[tuple[str, str]]:
+    """(name, comment) of the attributes of a class that a comment beside them explains."""
+    return ATTRIBUTE.findall(inspect.getsource(thing))
 
 
 def rearranged(lines: list[str], names: list[str]) -> list[str]:

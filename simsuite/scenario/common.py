@@ -79,7 +79,7 @@ class AnyRun(Section):
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "device": {
             **dict.fromkeys(("gpu", "nvidia"), 'write "cuda" for the first GPU, or "auto"'),
-            "cuda:all": 'write "cuda"; `simsuite run .. --device cuda:all` starts a process for each GPU',
+            "cudaall": 'write "cuda"; `simsuite run .. --device cuda:all` starts a process for each GPU',
         },
         "precision": {
             **dict.fromkeys(("double", "f64", "fp64"), 'write "float64"'),

@@ -45,10 +45,13 @@ ALLOWED = {
     "bench": BASE
     | {
         "__main__",
+        "assembly",
         "backends",
         "capabilities",
+        "communication",
         "execution",
         "io",
+        "parallel",
         "progress",
         "routes",
         "scenario",

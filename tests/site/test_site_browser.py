@@ -72,6 +72,8 @@ def test_wide_tables_scroll_on_a_phone(page: Any, said_and_site: tuple[str, Path
     boxes = page.evaluate("[...document.querySelectorAll('.table-wrapper')].map(e => [e.scrollWidth, e.clientWidth])")
     assert max(inner - outer for inner, outer in boxes) > 0
     assert all(outer < 360 for _, outer in boxes)
+    scrolling = "[...document.querySelectorAll('.table-wrapper, pre')].filter(e => e.scrollWidth > e.clientWidth)"
+    assert page.evaluate(f"{scrolling}.every(e => e.tabIndex === 0)"), "by keys, too"
 
 
 @pytest.mark.parametrize(
