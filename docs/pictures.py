@@ -23,7 +23,7 @@ from simsuite.plotting import draw_path
 
 ROOT = Path(__file__).parents[1]
 WIDTH, COLUMNS, GAP = 300, 6, 4  # pixels of a picture, pictures in a row, pixels between them
-COLOURS = 128  # of the sheet, which keeps its file small
+COLOURS = 224  # of the sheet, which keeps its file small
 
 
 def pictures(place: Path) -> list[Path]:
