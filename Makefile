@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests start hundreds of processes: each would compile all modules again where this is set, as in many containers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: heat test thorough long faults lowest package lint clean
+.PHONY: heat test thorough long faults lowest package site lint clean
 
 heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite run scenarios/heat.toml
@@ -28,7 +28,7 @@ long: .venv/tested ## hours: automatic time steps on hundreds of random plates
 	$(BIN)/python -m pytest -m long
 
 faults: .venv/tested ## hours: kills, power cuts, errors of the disk, damage, signals and files of strangers, COUNT of each
-	cd tests && PYTHONPATH=cli:runs ../$(BIN)/python -m faults $(CAMPAIGNS) --count $(COUNT) --seed $(SEED)
+	cd tests && PYTHONPATH=cli:runs:parallel ../$(BIN)/python -m faults $(CAMPAIGNS) --count $(COUNT) --seed $(SEED)
 
 lowest: ## the tests with the oldest dependencies that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lowest
@@ -46,6 +46,10 @@ package: ## the distributions, in dist, and what a wheel in an empty environment
 	.venv-package/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[verify]"
 	cd .venv-package && bin/simsuite verify --quick
 
+site: .venv/documented ## the documents as a site, in build/site, which needs no network: minutes, as it runs all scenarios
+	cd docs && ../$(BIN)/python -m website ../build/pages
+	$(BIN)/python -m sphinx -q -W --keep-going -n -E -a -c docs build/pages build/site
+
 lint: .venv/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -61,6 +65,10 @@ lint: .venv/tested
 
 .venv/tested: .venv/installed
 	$(PIP) -e ".[test]" $(if $(GPU),-e ".[cuda13]")
+	@touch $@
+
+.venv/documented: .venv/installed
+	$(PIP) -e ".[docs]"
 	@touch $@
 
 clean:

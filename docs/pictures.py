@@ -13,8 +13,12 @@ from PIL import Image
 
 import simsuite
 from simsuite.errors import UsageError
-from simsuite.pictures import draw
+from simsuite.io.reading import open_results
 from simsuite.pictures.choices.sheets import NAMES
+from simsuite.pictures.look import Look
+from simsuite.pictures.recording import Recording
+from simsuite.pictures.video.animation import SCENES
+from simsuite.pictures.video.scene import Film
 from simsuite.plotting import draw_path
 
 ROOT = Path(__file__).parents[1]
@@ -34,11 +38,23 @@ def pictures(place: Path) -> list[Path]:
         for name in ("", *NAMES):
             path = place / f"{scenario.stem}_{name or 'overview'}.png"
             try:
-                draw(directory, path, [name] if name else [])
+                draw_path([directory], path, [name] if name else [])
             except UsageError:  # which says that this run has no such thing
                 continue
             found.append(path)
+        found += stills(directory, place / f"{scenario.stem}_video.png")
     return found
+
+
+def stills(directory: Path, path: Path) -> list[Path]:
+    """Draw a frame from the middle of the video of a run; nothing of a plate, whose frames are fields."""
+    with open_results(directory / "results.h5") as file:
+        run = Recording(directory, file)
+        if run.solver not in SCENES:
+            return []
+        frames = list(Film(SCENES[run.solver](run, run.solver), Look("light")).frames())
+        Image.fromarray(frames[len(frames) // 2]).save(path)
+    return [path]
 
 
 def contact_sheet(paths: list[Path], target: Path) -> None:

@@ -111,6 +111,15 @@ def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapp
         raise DeviceError(f"there is not enough memory on this machine: {error}") from None
 
 
+def require_divisible(problem: Problem, processes: int) -> None:
+    """Raises UsageError, with the reason, if so many processes cannot share the problem."""
+    why: str | None = f"a {problem.solver} run is not shared out yet"
+    if isinstance(problem, Divisible):
+        why = problem.indivisible(processes)
+    if processes > 1 and why is not None:
+        raise UsageError(f"{processes} processes cannot share this run: {why}\n  = help: start it without mpiexec")
+
+
 def make_backend(device: Device, problem: Problem, processes: int = 1) -> Backend:
     """The device, opened for a problem, or for the part of one of so many processes. Raises DeviceError when there is
     none or that does not fit."""
@@ -257,8 +266,11 @@ def results_attributes(
     }
 
 
-def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
+def estimate(problem: Problem, device: str = "cpu", processes: int = 1) -> dict[str, Any]:
     """What a run will take: steps and dt (about, where steps are adaptive), bytes on the device, seconds.
+
+    processes: how many share the run. Then bytes are those on the device of each, and seconds are at best, if the work
+    is shared evenly and what they exchange takes no time.
 
     steps_range: the fewest and the most steps that are likely, None where there may be any number; the seconds are
     those of `steps`. dt: of the first step, or the mean of as many steps as are expected where their error decides how
@@ -276,8 +288,9 @@ def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
         "time_unit": problem.layout.series[0].coordinate.attrs.get("units", ""),
         "adaptive": problem.adaptive,
         "frames": len(problem.layout.series[0].steps),
-        "device_bytes": memory_needed(problem),
-        "seconds": seconds,
+        "processes": processes,
+        "device_bytes": memory_needed(problem, processes),
+        "seconds": None if seconds is None else seconds / processes,
         "seconds_at": "what is usual on an H200" if gpu else "what is usual on two CPU cores",
         "warnings": list(problem.warnings) if isinstance(problem, Advising) else [],
         **problem.method,

@@ -92,6 +92,10 @@ class Link(Protocol):
         """Queue sending and receiving of arrays in C order, all of one size. before, after: numbers of the processes on
         both sides; None for none."""
 
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        """Queue sending of array number p of the first ones to process p, and receiving of the other one from it.
+        Arrays are in C order."""
+
 
 @runtime_checkable
 class Linking(Protocol):
@@ -270,7 +274,8 @@ def steps_expected(problem: Problem) -> tuple[int, int | None]:
 class Positioned(Protocol):
     """Anything that can tell how many time steps are taken at a step of the clock, as every problem can."""
 
-    def position(self, step: int) -> tuple[int, float]: ...
+    def position(self, step: int) -> tuple[int, float]:
+        """Time steps taken and simulated time at a step of the clock."""
 
 
 def taken(problem: Positioned, stepper: Stepper) -> int:

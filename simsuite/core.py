@@ -70,6 +70,7 @@ class Clock:
 
     @property
     def end(self) -> int:
+        """The last step, at which the run ends."""
         return self.steps[-1]
 
     def time(self, step: int) -> float:
@@ -138,7 +139,8 @@ class Pending(AbstractContextManager[Snapshot], Protocol):
 class Fence(Protocol):
     """A point in the queue of device work."""
 
-    def wait(self) -> None: ...
+    def wait(self) -> None:
+        """Wait until all work is done that was queued before."""
 
     def seconds_since(self, earlier: Self) -> float:
         """Seconds that the device took from an earlier fence to this one. Waits until this one is reached."""
@@ -164,9 +166,7 @@ class Program(Protocol):
         scalars of the types it declares.
 
         waits_for: "blocks" if the blocks wait for each other, so that all must run at once; "launches" if the kernel
-        itself waits for the launches before it, so that it may begin before they have ended (see
-        `solvers/overlap.cuh`).
-        """
+        itself waits for the launches before it, and so may begin before they have ended (`solvers/overlap.cuh`)."""
 
 
 class Fourier(Protocol):
@@ -175,12 +175,10 @@ class Fourier(Protocol):
     name: str
 
     def plan(self, kind: str, rows: int, n: int, dtype: npt.DTypeLike) -> Callable[[DeviceArray, DeviceArray], None]:
-        """A function f(source, target) that queues the transforms of all rows of an array. Memory for them is allocated
-        here.
+        """A function f(source, target) that queues the transforms of all rows; memory for them is allocated here.
 
         kind: "real" for (rows, n) to the half spectrum (rows, n // 2 + 1), "back" for the inverse, which may spoil the
-        source, or "complex" for (rows, n) to the same. dtype: of the real numbers, or of real and imaginary parts.
-        """
+        source, or "complex" for (rows, n) to the same. dtype: of the real numbers, or of real and imaginary parts."""
 
 
 class Products(Protocol):
@@ -214,7 +212,8 @@ class Backend(Protocol):
     def array(self, host: HostArray) -> DeviceArray:
         """A copy of `host` on the device."""
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray: ...
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
+        """An array of zeros on the device, in C order."""
 
     def view(self, array: DeviceArray) -> DeviceArray:
         """The object that kernels take as argument for `array`. It is made once and passed many times."""
@@ -377,12 +376,13 @@ class Problem(Protocol):
 
     def settle(self, stepper: Stepper) -> int:
         """The step at which the run will be complete, as far as can be told: this one, if it is now. It may let the
-        stepper leave out steps. The answer depends on the state alone, and not on where the run was stopped and
-        continued."""
+        stepper leave out steps. It depends on the state alone, not on where the run was stopped and continued."""
 
-    def initial(self) -> Snapshot: ...
+    def initial(self) -> Snapshot:
+        """Everything that evolves, as it is at step 0."""
 
-    def stepper(self, backend: Backend, start: Snapshot) -> Stepper: ...
+    def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
+        """What goes on from a snapshot of any step, on a device, to the bits of a run that never stopped there."""
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, HostArray]:
         """One row for each variable that grows along `series`, its coordinate included."""

@@ -45,6 +45,7 @@ class Simulation:
 
     @property
     def state(self) -> Mapping[str, Any]:
+        """The live arrays by name, with the shapes that the solver's page gives, once all steps queued are done."""
         state = self._stepper.state  # the stepper may have to queue work for this
         self.synchronize()
         return state

@@ -16,6 +16,7 @@ from simsuite.errors import Advice, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
 from simsuite.notebooks.line import for_notebooks
+from simsuite.parallel.session import Session
 from simsuite.progress import Silent
 from simsuite.simulation import Simulation
 from simsuite.stopping import Stopping
@@ -130,6 +131,7 @@ def run(
     fresh: bool = False,
     max_minutes: float | None = None,
     extend: bool = False,
+    shared: bool = True,
 ) -> Run:
     """Run the scenario in the file `path`, or continue its interrupted run, as `simsuite run` does.
 
@@ -139,7 +141,11 @@ def run(
     place of `output.directory`; a finished run of the same scenario there is not run again. fresh: discard what an
     earlier run left there. max_minutes: stop with a checkpoint after that long. extend: go on with a heat or linear run
     there, finished or not, to the later end of this scenario; raises UsageError where that would give other bits than a
-    run from its start.
+    run from its start. shared: whether processes that `mpiexec` has started together share the run, for which all of
+    them have to make this call; False: this process runs it alone.
+
+    A shared run returns in all processes, with the summary of the first one, whose files it has; an error is raised in
+    all of them, too.
 
     On SIGINT, SIGTERM, SIGHUP and others that end a process a checkpoint is written first; then the signal takes its
     ordinary course, which for Ctrl-C is a KeyboardInterrupt. The same call continues the run. Messages, such as why a
@@ -152,14 +158,18 @@ def run(
     with python_words():
         if extend and fresh:
             raise UsageError("extend=True goes on with a run: leave fresh out")
-        scenario = scenario_of(path, set, device, directory, True)
-        where = default_directory(scenario)
-        with Stopping(max_minutes) as stopping:
-            run = Execution(scenario, RunDirectory(where), for_notebooks(_Logger()), stopping, fresh, longer=extend)
-            summary = run.run()
+        with Session(in_python=True, shared=shared) as session:
+            scenario = scenario_of(path, set, device, directory, True)
+            where = default_directory(scenario)
+            with Stopping(max_minutes) as stopping:
+                session.take_part(scenario, stopping)
+                files, told = RunDirectory(where), for_notebooks(_Logger())
+                run = Execution(scenario, files, told, stopping, fresh, longer=extend, crew=session.crew)
+                session.summary = run.run()
+    assert session.summary is not None
     if stopping.signal is not None:
         signal.raise_signal(stopping.signal)
-    return Run(where, summary)
+    return Run(where, session.summary)
 
 
 def load(directory: Path | str) -> Run:

@@ -150,12 +150,14 @@ def sweep(
     could share one.
 
     goal: a result by its dotted name, "max" or "options.call.price". The value of the one key that varies is then
-    looked for, between the least and the largest one given, at which the result is `target`, or as far from it as
-    `tolerance` at most (default: a millionth of the difference between the results at the ends). Returned is a
-    Solution, whose `value` is that value, `result` what comes out with it, and `runs` the runs that were made, one
-    after another, in `directory` (default runs/<name>_goal). Raises UsageError where the result does not pass the
-    target between the ends, NumericalFailure where it jumps over it, and SimsuiteError where a run fails or its result
-    is not known.
+    looked for, between the least and the largest one given, at which the result is `target`. target: what the result is
+    to be, in its unit. tolerance: how far from the target the result may be, in the same unit; default: a millionth of
+    the difference between the results at the ends.
+
+    With a goal a Solution is returned, whose `value` is that value, `result` what comes out with it, and `runs` the
+    runs that were made, one after another, in `directory` (default runs/<name>_goal); else a Sweep. Raises UsageError
+    where the result does not pass the target between the ends, NumericalFailure where it jumps over it, and
+    SimsuiteError where a run fails or its result is not known.
 
     A member that fails does not stop the others. Raises ScenarioError where the first member has mistakes, and
     UsageError for values that make no sense or a directory that holds something else.

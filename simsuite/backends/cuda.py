@@ -75,6 +75,11 @@ def _import_cupy() -> ModuleType:
     return module
 
 
+def count_gpus() -> int:
+    """How many GPUs this process sees. Raises DeviceError, with the reason, if none can be used."""
+    return int(_import_cupy().cuda.runtime.getDeviceCount())
+
+
 def _import_numba() -> ModuleType:
     """numba.cuda, which takes most of a second, or a DeviceError that says what is wrong with it."""
     try:

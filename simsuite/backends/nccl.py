@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from simsuite.core import DeviceArray
+from simsuite.errors import DeviceError
+from simsuite.words import counted
 
 if TYPE_CHECKING:
     import cupy
@@ -44,6 +48,17 @@ class NcclLink:
         finally:
             self._nccl.groupEnd()
 
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        """Queue sending of array number p of the first ones to process p, and receiving of the other one from it; a
+        process may send to itself."""
+        self._nccl.groupStart()
+        try:
+            for other, (to, source) in enumerate(zip(given, taken)):
+                self._send(to, other if to.nbytes else None)
+                self._receive(source, other if source.nbytes else None)
+        finally:
+            self._nccl.groupEnd()
+
     def _send(self, array: DeviceArray, to: int | None) -> None:
         if to is not None:
             self._all.send(array.data.ptr, array.nbytes, self._nccl.NCCL_UINT8, to, self._stream.ptr)
@@ -69,3 +84,24 @@ def new_identity() -> tuple[int, ...]:
 
     identity: tuple[int, ...] = nccl.get_unique_id()
     return identity
+
+
+def installed_nccl() -> str:
+    """The version of NCCL, and how many GPUs there are here. Raises DeviceError where NCCL or GPUs are missing."""
+    from simsuite.backends.cuda import count_gpus
+
+    gpus = count_gpus()
+    try:
+        from cupy.cuda import nccl
+    except ImportError as error:
+        raise DeviceError(f"CuPy has no NCCL ({error}): pip install nvidia-nccl-cu13, or -cu12") from None
+    version = nccl.get_version()
+    return f"NCCL {version // 10000}.{version // 100 % 100}.{version % 100}, {counted(gpus, 'GPU')}"
+
+
+def links(topology: str) -> list[str]:
+    """How GPUs of a machine are connected, each kind once: NV18 for 18 lines of NVLink, PIX or PHB through PCIe, SYS
+    between sockets. topology: what `nvidia-smi topo -m` prints."""
+    rows = [re.sub(r"\x1b\[\d*m", "", line).split() for line in topology.splitlines()]
+    gpus = [row for row in rows if row and re.fullmatch(r"GPU\d+", row[0]) and len(row) > 1 and "GPU1" not in row[1:2]]
+    return sorted({kind for row in gpus for kind in row[1 : 1 + len(gpus)]} - {"X"})

@@ -47,6 +47,13 @@ _BENCHMARKS = {
     "linear": _Benchmark(
         "simsuite.bench.linear.measurements", "simsuite.bench.linear.report", ("float32", "float64"), 1, "256,4096"
     ),
+    "scaling": _Benchmark(
+        "simsuite.bench.scaling.measurements",
+        "simsuite.bench.scaling.report",
+        ("float64", "float32"),
+        64,
+        "1024,4096",
+    ),
     "routes": _Benchmark("simsuite.bench.routes.measurements", "simsuite.bench.routes.report", ("float32",), 1, ""),
 }
 
@@ -63,8 +70,8 @@ def bench(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="[heat|gbm|linear|start|routes]",
-            help="A solver, whole runs, or every road to CUDA.",
+            metavar="[heat|gbm|linear|scaling|start|routes]",
+            help="A solver, several processes, whole runs, or every road to CUDA.",
             show_default=False,
         ),
     ] = "heat",
@@ -72,7 +79,8 @@ def bench(
         list[Path] | None,
         typer.Argument(
             metavar="[SCENARIO]...",
-            help="With start: runs of these, not of what `simsuite new` writes. With routes: heat, gbm or matmul.",
+            help="With start: runs of these, not of what `simsuite new` writes. With routes: heat, gbm or matmul; with "
+            "scaling: heat, gbm or linear.",
         ),
     ] = None,
     device: Device = None,
@@ -118,9 +126,11 @@ def bench(
         return
     if what not in _BENCHMARKS:
         raise UsageError(f"there is no benchmark of {what}; there is one of each of {', '.join(_BENCHMARKS)}, start")
-    if cold or busy or (scenarios and what != "routes"):
+    if cold or busy or (scenarios and what not in ("routes", "scaling")):
         raise UsageError("scenarios, --cold and --busy go with `simsuite bench start`")
     problem = _problem(scenarios or [], sizes, precision, only) if what == "routes" else None
+    if what == "scaling":
+        problem = _shared_problem(scenarios or [], sizes, only)
     if device == "cudasim":
         raise UsageError("the simulator of GPUs is for tests; its time says nothing")
     known = _BENCHMARKS[what]
@@ -148,6 +158,20 @@ def _problem(named: list[Path], sizes: str | None, precision: str | None, only: 
     words = [str(name) for name in named]
     if len(words) > 1 or not set(words) <= set(FUNCTIONS):
         raise UsageError(f"simsuite bench routes {' '.join(words)}: write heat, gbm, matmul, or nothing for all")
+    return words[0] if words else None
+
+
+def _shared_problem(named: list[Path], sizes: str | None, only: Part | None) -> str | None:
+    """The problem that `bench scaling` is asked for; None for all of them."""
+    from simsuite.bench.scaling.problems import SCENARIOS
+
+    words = [str(name) for name in named]
+    if only is not None or len(words) > 1 or not set(words) <= set(SCENARIOS):
+        raise UsageError(
+            f"simsuite bench scaling: write {', '.join(SCENARIOS)}, or nothing for all; there is no --only"
+        )
+    if sizes is not None and not words:
+        raise UsageError("--sizes of bench scaling are cells along an edge, paths or components: name the problem, too")
     return words[0] if words else None
 
 

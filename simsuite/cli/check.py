@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from simsuite.cli.console import print_json, say, show
 from simsuite.cli.run import Device, Directory, Json, RunPath, ScenarioFile, Set, Verbose, load_scenario, run_directory
@@ -23,6 +25,12 @@ def check(
     set: Set = None,
     output: Directory = None,
     device: Device = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes", metavar="N", min=1, help="Of a run that N processes share: memory and time of each."
+        ),
+    ] = 1,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -46,13 +54,15 @@ def check(
         estimate,
         make_problem,
         name_of,
+        require_divisible,
     )
     from simsuite.io.disk import free_bytes
 
     loaded = load_scenario(scenario, set, output, device)
     opened = device_of(loaded, say)
     problem = make_problem(loaded, opened)
-    found = estimate(problem, name_of(opened, loaded))
+    require_divisible(problem, processes)
+    found = estimate(problem, name_of(opened, loaded), processes)
     found["disk_bytes"], found["checkpoint_bytes"] = disk_bytes(loaded, problem), checkpoint_on_disk(loaded, problem)
     directory = default_directory(loaded)
     found["disk_free_bytes"] = free_bytes(directory)
@@ -72,11 +82,13 @@ def check(
     if "matrix" in found:
         show(f"  matrix     {found['matrix']}")
     if found["seconds"] is not None:
-        usual = seconds_in_words(found)
-        show(f"  time       {usual} at {found['seconds_at']}, after some seconds to start")
+        at = f"{seconds_in_words(found)} at {found['seconds_at']}"
+        evenly = f" for each of {processes} processes, if what they exchange takes no time" * (processes > 1)
+        show(f"  time       {at}{evenly}, after some seconds to start")
     elif unknown := _open_end(loaded.model):
         show(f"  time       not known before: {unknown}")
-    show(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
+    of_each = " of each process" * (processes > 1)
+    show(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device{of_each}")
     packed = "" if loaded.model.output.compression == "none" else "at most "
     results, checkpoint = (with_prefix(found[key], "B") for key in ("disk_bytes", "checkpoint_bytes"))
     kept = f", and two checkpoints of up to {checkpoint}" if found["steps"] else ""

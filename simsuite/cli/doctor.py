@@ -44,10 +44,16 @@ def doctor(as_json: Json = False) -> None:
     loaders = _loaders() if devices["cuda"]["state"] == _STATES[OK] else {}
     if loaders and not as_json:
         show("loaders    " + "; ".join(f"{name} [{state}]{said}" for name, (state, said) in loaders.items()))
+    together = {"mpi": _mpi(), "nccl": _run("nccl()")}
+    if not as_json:
+        for name, (state, text) in together.items():
+            show(f"{name:<10} [{state}] {text}")
     if as_json:
         about = {"simsuite": VERSION, "python": platform.python_version(), "system": system, "packages": packages}
         found = {name: {"state": _STATES[state], "message": said.strip()} for name, (state, said) in loaders.items()}
-        print_json({**about, "driver": _driver(), "memory": _memory(), "devices": devices, "loaders": found})
+        several = {name: {"state": _STATES[state], "message": said} for name, (state, said) in together.items()}
+        machine = {"driver": _driver(), "memory": _memory()}
+        print_json({**about, **machine, "devices": devices, "loaders": found, **several})
     if any(found["state"] == _STATES[BAD] for found in devices.values()):
         raise typer.Exit(4)
 
@@ -114,6 +120,39 @@ def load(loader: str) -> None:
             sys.exit(4)
     print("ok" if right else "computes wrong numbers")
     sys.exit(0 if right else 1)
+
+
+def _mpi() -> tuple[str, str]:
+    """Whether several processes can share a run here, and with what."""
+    from simsuite.errors import SimsuiteError
+    from simsuite.parallel.installed import installed_mpi, trial
+
+    try:
+        found = installed_mpi()
+        why = trial(found)
+    except SimsuiteError as error:
+        return NOT, " ".join(str(error).split())
+    arrays = {True: "CUDA-aware", False: "not CUDA-aware", None: "CUDA-aware or not"}[found.cuda]
+    about = f"{found.name}, {arrays} (GPUs need NCCL)"
+    return (OK, f"{about}, {found.launcher}: two processes met") if why is None else (BAD, f"{about}: {why}")
+
+
+def nccl() -> None:
+    """Print which NCCL there is, and how GPUs are linked; exits with 4 where there is none."""
+    from simsuite.backends.nccl import installed_nccl, links
+    from simsuite.errors import DeviceError
+
+    try:
+        found = installed_nccl()
+    except DeviceError as error:
+        print(f"GPUs exchange nothing: {error}")
+        sys.exit(4)
+    try:
+        asked = subprocess.run(["nvidia-smi", "topo", "-m"], capture_output=True, text=True, timeout=20, check=True)
+        kinds = links(asked.stdout)
+    except (OSError, subprocess.SubprocessError):
+        kinds = []
+    print(found + (f", linked by {', '.join(kinds)}" if kinds else ""))
 
 
 def _try(device: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,8 @@ from simsuite.cli.profile import new_profiler, tell_profile
 from simsuite.cli.progress import reporter
 from simsuite.cli.summary import print_summary
 from simsuite.errors import UsageError
+from simsuite.parallel.launch import rank_and_size
+from simsuite.parallel.launcher import ALL_GPUS, EACH_ITS_OWN, run_in
 from simsuite.stopping import Stopping
 
 if TYPE_CHECKING:
@@ -32,6 +35,14 @@ Set = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", hel
 Directory = Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where the run's files go.")]
 Device = Annotated[
     str | None, typer.Option("--device", metavar="D", help="auto, cpu, cuda, cuda:1 or cudasim; overrides run.device.")
+]
+DeviceOrAll = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        metavar="D",
+        help="auto, cpu, cuda, cuda:1 or cudasim; overrides run.device. cuda:all: a process for each GPU.",
+    ),
 ]
 Threads = Annotated[
     int | None,
@@ -104,7 +115,7 @@ def run(
     scenario: ScenarioFile,
     set: Set = None,
     output: Directory = None,
-    device: Device = None,
+    device: DeviceOrAll = None,
     threads: Threads = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard what an earlier run left in the directory.")] = False,
     max_minutes: MaxMinutes = None,
@@ -135,6 +146,10 @@ def run(
 
     if extend and (fresh or from_checkpoint is not None):
         raise UsageError("--extend goes on with a run: give neither --fresh nor --from-checkpoint")
+    if device == ALL_GPUS:
+        device = EACH_ITS_OWN
+        if rank_and_size()[1] == 1 and (code := _on_all_gpus()) is not None:
+            raise typer.Exit(code)
     with Session() as session:
         loaded = load_scenario(scenario, set, output, device, threads)
         if from_checkpoint is not None:
@@ -153,6 +168,18 @@ def run(
             profile=profile,
             longer=extend,
         )
+
+
+def _on_all_gpus() -> int | None:
+    """Run this command in a process for each GPU of this machine, and return its exit code; None if there is only one,
+    which needs no more than this process. Raises DeviceError where there is none."""
+    from simsuite.backends.cuda import count_gpus
+
+    if (gpus := count_gpus()) == 1:
+        return None
+    words = [EACH_ITS_OWN.join(word.rsplit(ALL_GPUS, 1)) if word.endswith(ALL_GPUS) else word for word in sys.argv[1:]]
+    say(f"starting {gpus} processes, one for each GPU")
+    return run_in(gpus, words)
 
 
 def _beginning_with(run: Path, scenario: Scenario, fresh: bool) -> str:
@@ -245,14 +272,7 @@ def execute(
 
     watched = new_profiler() if profile else None
     with Stopping(max_minutes, last=True) as stopping:
-        if session.follows is not None:
-            from simsuite.parallel.follower import Follower
-
-            Follower(session.follows, scenario, stopping).run()
-        if session.crew.size > 1:
-            from simsuite.parallel.follower import signature
-
-            session.crew.require_alike(signature(scenario), scenario.differences)
+        session.take_part(scenario, stopping)
         at_once = asynchronous is Switch.ON
         files = RunDirectory(directory)
         run = Execution(scenario, files, reporter(quiet), stopping, fresh, extends, at_once, longer, crew=session.crew)

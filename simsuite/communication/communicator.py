@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+import numpy as np
 
 from simsuite.core import DeviceArray
 
@@ -44,9 +46,19 @@ class Communicator(Protocol):
         """What `make` returns in the first process, where alone it is called. All processes have to ask for the same
         things in the same order."""
 
-    def exchange(self, halos: Halos, periodic: bool) -> None:
-        """Exchange rows with the processes before and after this one; of arrays on a GPU this is queued. The first and
-        the last process are neighbours too if `periodic`, and otherwise leave one end as it is."""
+    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
+        """Exchange rows with the processes of these numbers; of arrays on a GPU this is queued. None leaves an end as
+        it is."""
+
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        """Give array number p of the first ones to process p, and take the one of the others from it, for all p from 0
+        on; of arrays on a GPU this is queued. Arrays are in C order; some may be empty."""
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        """What all processes have here, (size, ...) float64, on the host. Waits for all of them."""
+
+    def first(self, processes: int) -> Communicator:
+        """The first so many processes, for one of these; waits until all of these ask for it."""
 
 
 class Alone:
@@ -58,10 +70,20 @@ class Alone:
     def from_first(self, make: Callable[[], T]) -> T:
         return make()
 
-    def exchange(self, halos: Halos, periodic: bool) -> None:
-        if periodic:
+    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
+        if before is not None:
             halos.before[...] = halos.last
+        if after is not None:
             halos.after[...] = halos.first
+
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        taken[0][...] = given[0]
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        return np.asarray(values, np.float64)[None]
+
+    def first(self, processes: int) -> Alone:
+        return self
 
 
 ALONE = Alone()

@@ -17,7 +17,7 @@ from functools import reduce
 import numpy as np
 
 from simsuite.expressions.evaluate import evaluate
-from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, names_in, walk
+from simsuite.expressions.tree import Apply, IntegerPower, Marked, Name, Node, Number, names_in, walk
 
 ZERO, ONE = Number(0.0), Number(1.0)
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -79,7 +79,7 @@ def directional(tree: Node, slopes: Mapping[str, Node]) -> Node:
 
 
 def _slope(node: Node, slope: Callable[[Node], Node], slopes: Mapping[str, Node]) -> Node:
-    if isinstance(node, Number):
+    if isinstance(node, Number | Marked):
         return ZERO
     if isinstance(node, Name):
         return slopes.get(node.name, ZERO)
@@ -177,6 +177,8 @@ def _is_positive(node: Node, positive: frozenset[str]) -> bool:
         return node.name in positive
     if isinstance(node, IntegerPower):
         return _is_positive(node.base, positive)
+    if isinstance(node, Marked):
+        return False
     if node.op == "exp":
         return True
     if node.op == "sqrt":

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.expressions.tree import IntegerPower, Name, Node, Number, children, power_steps
+from simsuite.expressions.marked import mark_at
+from simsuite.expressions.tree import IntegerPower, Marked, Name, Node, Number, children, power_steps
 
 
 def evaluate(node: Node, values: Mapping[str, np.ndarray]) -> Any:
@@ -22,6 +23,8 @@ def apply(node: Node, parts: Sequence[Any], values: Mapping[str, np.ndarray]) ->
         return np.float64(node.value)
     if isinstance(node, Name):
         return values[node.name]
+    if isinstance(node, Marked):
+        return mark_at(node, values["x"], values["y"])
     if isinstance(node, IntegerPower):
         return _integer_power(parts[0], node.exponent)
     return OPERATIONS[node.op](*parts)

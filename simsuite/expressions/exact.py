@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from simsuite.expressions.evaluate import apply
-from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, children, names_in, walk
+from simsuite.expressions.marked import mark_at
+from simsuite.expressions.tree import Apply, IntegerPower, Marked, Name, Node, Number, children, names_in, walk
 
 _BITS = 1000  # bits of numerators and denominators; numbers with longer ones count as unknown
 # a number of many digits, as 0.3333333333333333, is taken for a quotient, 1/3, of at most this denominator
@@ -84,6 +85,9 @@ def decided_exactly(node: Node, values: Mapping[str, Value]) -> Value:
         return Value(node.value, _known(as_written(node.value)) if math.isfinite(node.value) else None)
     if isinstance(node, Name):
         return values[node.name]
+    if isinstance(node, Marked):
+        mark = float(mark_at(node, np.float64(values["x"].rounded), np.float64(values["y"].rounded)))
+        return Value(mark, Fraction(mark))
     parts = [decided_exactly(child, values) for child in children(node)]
     if isinstance(node, Apply) and node.op == "where":
         return parts[1] if parts[0].true else parts[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simsuite.expressions.tree import CONSTANTS, FUNCTIONS, IntegerPower, Name, Node, Number, names_in
+from simsuite.expressions.tree import CONSTANTS, FUNCTIONS, MARK, IntegerPower, Marked, Name, Node, Number, names_in
 
 _LEVELS = (("or",), ("and",), ("not",), ("<", "<=", ">", ">=", "==", "!="), ("+", "-"), ("*", "/", "//", "%"), ("neg",))
 _LEVEL = {op: level for level, ops in enumerate(_LEVELS) for op in ops}
@@ -12,7 +12,8 @@ _ATOM = _POWER + 1
 
 
 def formula(tree: Node) -> str:
-    """A text that parses to a tree of the same value everywhere; numbers keep every digit."""
+    """A text that parses to a tree of the same value everywhere; numbers keep every digit. A `Marked` has no such text:
+    what stands for it tells it from others."""
     words = {value: word for word, value in CONSTANTS.items() if word not in names_in(tree)}
     return _written(tree, words)[0]
 
@@ -30,6 +31,8 @@ def _written(node: Node, words: dict[float, str]) -> tuple[str, int]:
         return text, _SIGN if text.startswith("-") else _ATOM
     if isinstance(node, Name):
         return node.name, _ATOM
+    if isinstance(node, Marked):
+        return f"{MARK}[{node.digest}]", _ATOM
     if isinstance(node, IntegerPower):
         return f"{part(node.base, _ATOM)}**{node.exponent}", _POWER
     if node.op in FUNCTIONS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number
+from simsuite.expressions.tree import Apply, IntegerPower, Marked, Name, Node, Number
 
 _ALIKE = frozenset(("+", "-", "min", "max", "hypot", "%"))  # operations with the degree that all their arguments have
 _SAME = frozenset(("neg", "abs"))
@@ -37,6 +37,8 @@ def degree(tree: Node, variables: Collection[str]) -> float | None:
             return 1.0 if node.name in variables else None
         if isinstance(node, IntegerPower):
             return _of_power(of(node.base), node.exponent)
+        if isinstance(node, Marked):
+            return None
         degrees = [of(argument) for argument in node.args]
         known = [d for d in degrees if d is not None]
         return _of_operation(node, known) if len(known) == len(degrees) else None

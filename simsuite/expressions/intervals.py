@@ -16,7 +16,8 @@ from typing import TypeAlias
 import numpy as np
 
 from simsuite.expressions.evaluate import OPERATIONS, evaluate
-from simsuite.expressions.tree import IntegerPower, Name, Node, Number, names_in
+from simsuite.expressions.marked import marks_within
+from simsuite.expressions.tree import IntegerPower, Marked, Name, Node, Number, names_in
 
 Bounds: TypeAlias = tuple[np.ndarray, np.ndarray]  # the lower and the upper bounds in each box
 
@@ -58,6 +59,8 @@ def _bounds(node: Node, boxes: Mapping[str, Bounds], usable: Callable[[Bounds], 
         return _point(node.value)
     if isinstance(node, Name):
         return boxes[node.name]
+    if isinstance(node, Marked):
+        return marks_within(node, boxes["x"], boxes["y"])
     if isinstance(node, IntegerPower):
         return _integer_power(usable(_bounds(node.base, boxes, usable)), node.exponent)
     args = [usable(_bounds(argument, boxes, usable)) for argument in node.args]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, power_steps
+from simsuite.expressions.tree import MARK, Apply, IntegerPower, Marked, Name, Node, Number, power_steps
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class Writer:
             return self._language.literal(node.value)
         if isinstance(node, Name):
             return self.names[node.name]
+        if isinstance(node, Marked):
+            return self.names[MARK]
         if isinstance(node, IntegerPower):
             return self._integer_power(self.write(node.base, indent), node.exponent, indent)
         if node.op == "where":

@@ -27,6 +27,7 @@ from simsuite.expressions.tree import (
     Apply,
     ExpressionError,
     IntegerPower,
+    Marked,
     Name,
     Node,
     Number,
@@ -133,6 +134,8 @@ def _term(node: Node) -> Term:
         return sympy.Symbol(node.name)
     if isinstance(node, IntegerPower):
         return _term(node.base) ** node.exponent
+    if isinstance(node, Marked):
+        raise ExpressionError("a table of cells has no formula")
     first = _term(node.args[0])
     if node.op == "where" and first.is_Rational:
         return _term(node.args[1] if first != 0 else node.args[2])  # the other branch may well be singular

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 
 class ExpressionError(Exception):
@@ -58,7 +58,23 @@ class IntegerPower:
     exponent: int
 
 
-Node: TypeAlias = Number | Name | Apply | IntegerPower
+@dataclass(frozen=True)
+class Marked:
+    """1 in the cells of a grid that a table marks and 0 in the others, as a function of x and y: see `marked`.
+
+    digest: of the table and the grid, by which equal ones are known. cells: (ny, nx), bool. counts: (ny + 1, nx + 1),
+    how many cells are marked below and left of each corner. dx, dy: the size of a cell."""
+
+    digest: str
+    cells: Any = field(compare=False, repr=False)  # NumPy arrays, which this module does not import
+    counts: Any = field(compare=False, repr=False)
+    dx: float
+    dy: float
+
+
+Node: TypeAlias = Number | Name | Apply | IntegerPower | Marked
+
+MARK = "marked"  # what functions that are written from an expression call their argument for the value of a `Marked`
 
 LARGEST_INTEGER_POWER = 8
 BRANCH_DEPTH = 3  # levels of depth that a branch counts as: generated Python nests an `if` for each and allows 100
@@ -90,7 +106,14 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def names_in(node: Node) -> frozenset[str]:
-    return frozenset(n.name for n in walk(node) if isinstance(n, Name))
+    """The variables of a tree."""
+    found: set[str] = set()
+    for part in walk(node):
+        if isinstance(part, Name):
+            found.add(part.name)
+        elif isinstance(part, Marked):
+            found |= {"x", "y"}
+    return frozenset(found)
 
 
 def power_steps(exponent: int) -> list[bool]:

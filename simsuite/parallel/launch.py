@@ -3,6 +3,7 @@ that plain runs never import MPI."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -24,6 +25,20 @@ def rank_and_size() -> tuple[int, int]:
         if all(text.isdigit() for text in found) and int(found[0]) < int(found[1]):
             return int(found[0]), int(found[1])
     return 0, 1
+
+
+def give_up(code: int) -> None:
+    """End all processes that were started together, with this exit code, where MPI itself cannot be loaded to do so.
+
+    Launchers that speak PMI 1 (MPICH's Hydra and those made of it) would wait for ever for a process that ends before
+    MPI begins there, and are told so by a message of that protocol, see "PMI wire protocol" in MPICH's documentation.
+    Others end all processes once one has an exit code that is not 0."""
+    pipe = os.environ.get("PMI_FD", "")
+    if pipe.isdigit():
+        with contextlib.suppress(OSError):
+            os.write(int(pipe), b"cmd=init pmi_version=1 pmi_subversion=1\n")
+            os.read(int(pipe), 1024)
+            os.write(int(pipe), f"cmd=abort exitcode={code}\n".encode())
 
 
 def be_silent() -> None:

@@ -16,8 +16,9 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any
 
+from simsuite.assembly import require_divisible
 from simsuite.capabilities import Adaptive, Divisible, Steered
-from simsuite.core import Backend, Pending, Problem, Snapshot, Stepper
+from simsuite.core import Backend, JsonObject, Pending, Problem, Snapshot, Stepper
 from simsuite.errors import DeviceError, ProcessFailure, SimsuiteError, UsageError
 from simsuite.parallel.mpi import ASK, NOTHING, OVER, REPORT, Mpi, Pause
 from simsuite.parallel.nccl import communicator_for
@@ -94,12 +95,7 @@ class Leader:
             raise UsageError(f"{self._name(rank)} {what}\n  = help: let all processes see the same files")
 
     def require_divisible(self, problem: Problem) -> None:
-        why = f"a {problem.solver} run is not shared out yet"
-        if isinstance(problem, Divisible):
-            if (reason := problem.indivisible(self.size)) is None:
-                return
-            why = reason
-        raise UsageError(f"{self.size} processes cannot share this run: {why}\n  = help: start it without mpiexec")
+        require_divisible(problem, self.size)
 
     def stepper(self, problem: Problem, backend: Backend, start: Snapshot) -> Stepper:
         assert isinstance(problem, Divisible)
@@ -155,10 +151,11 @@ class Leader:
 
         return stopped
 
-    def end(self, code: int, seconds: float) -> bool:
-        """Let others end with this exit code. Returns whether all have said that they do, within so many seconds."""
+    def end(self, over: tuple[int, str | None, JsonObject | None], seconds: float) -> bool:
+        """Let others end, see `parallel.session.Over`. Returns whether all have said that they do, within so many
+        seconds."""
         for other in self._others:
-            self.mpi.send(code, other, OVER)
+            self.mpi.send(over, other, OVER)
         late, pause, left = time.monotonic() + seconds, Pause(), set(self._others)
         while left and time.monotonic() < late:
             while (report := self.mpi.poll(REPORT)) is not NOTHING:

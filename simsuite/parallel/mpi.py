@@ -8,24 +8,26 @@ as threads of two kinds make them: the one that steps, and the one that writes.
 
 from __future__ import annotations
 
+import copy
 import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from simsuite.communication.communicator import Halos, Seat, neighbours
-from simsuite.core import Snapshot
+from simsuite.communication.communicator import Halos, Seat
+from simsuite.core import DeviceArray, Snapshot
 from simsuite.errors import PackageMissing, UsageError
 from simsuite.parallel.launch import rank_and_size
 
 # Tags of messages: what the first process asks for; values that it decides (`from_first`); that the run is over;
 # and what the others report to it.
 ASK, FIRST, OVER, REPORT = 1, 2, 3, 4
-_TOWARDS_LAST, _TOWARDS_FIRST = 1, 2  # tags of rows, by the direction in which they go
+# tags of rows, by the direction in which they go, and of what is swapped
+_TOWARDS_LAST, _TOWARDS_FIRST, _SWAPPED = 1, 2, 3
 _PARTS = 1 << 14  # parts of so many states can be under way at a time; tags of them are used again after that
 _PIECE = 1 << 30  # bytes of a message at most: some libraries count no further than 2^31
 _AT_ONCE = 50  # times that a request is tested before the first pause
@@ -54,12 +56,15 @@ class Mpi:
     """A `Communicator`. look: called again and again while this process waits; may raise an error."""
 
     def __init__(self) -> None:
-        PackageMissing.unless(["mpi4py"], "mpi", "a run that several processes share")
         try:
+            PackageMissing.unless(["mpi4py"], "mpi", "a run that several processes share")
             from mpi4py import MPI
+        except PackageMissing as error:
+            raise UsageError(str(error)) from None
         except (ImportError, RuntimeError) as error:
+            why = " ".join(str(error).split())
             raise UsageError(
-                f"MPI cannot be loaded ({error}): `pip install mpich`, or install your machine's MPI"
+                f"MPI cannot be loaded ({why}): `pip install mpich`, or install your machine's MPI"
             ) from None
         world, started = MPI.COMM_WORLD, rank_and_size()
         if world.size != started[1]:
@@ -93,6 +98,13 @@ class Mpi:
     def abort(self, code: int) -> None:
         """End all processes at once."""
         self._mpi.COMM_WORLD.Abort(code)
+
+    def close(self) -> None:
+        """Give back what MPI keeps for this object, once all processes have nothing to say any more; all have to."""
+        with self._lock:
+            self._mpi.Request.Waitall(self._sent)
+            for communicator in (self._control, self._parts, self._rows):
+                communicator.Free()
 
     # ---- messages
 
@@ -158,8 +170,7 @@ class Mpi:
 
     # ---- rows of arrays
 
-    def exchange(self, halos: Halos, periodic: bool) -> None:
-        before, after = neighbours(self.rank, self.size, periodic)
+    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
         row, byte, requests = self._rows, self._mpi.BYTE, []
         with self._lock:
             if before is not None:
@@ -169,6 +180,33 @@ class Mpi:
                 requests.append(row.Irecv([halos.after, byte], after, _TOWARDS_FIRST))
                 requests.append(row.Isend([halos.last, byte], after, _TOWARDS_LAST))
         self._wait(requests)
+
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        row, byte, requests = self._rows, self._mpi.BYTE, []
+        with self._lock:
+            for other in range(len(given)):
+                if other != self.rank:
+                    requests += [row.Irecv([a, byte], other, _SWAPPED) for a in _pieces(taken[other])]
+                    requests += [row.Isend([a, byte], other, _SWAPPED) for a in _pieces(given[other])]
+        taken[self.rank][...] = given[self.rank]
+        self._wait(requests)
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        own = np.ascontiguousarray(values, np.float64)
+        found = np.empty((self.size, *own.shape))
+        with self._lock:
+            request = self._rows.Iallgather(own, found)
+        self._wait([request])
+        return found
+
+    def first(self, processes: int) -> Mpi:
+        if processes == self.size:
+            return self
+        some = copy.copy(self)
+        with self._lock:
+            some._rows = self._rows.Create_group(self._rows.Get_group().Incl(range(processes)))
+        some.size = processes
+        return some
 
     def _wait(self, requests: list[Any]) -> None:
         pause = Pause()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import numpy as np
+
 from simsuite.capabilities import Link, Linking
-from simsuite.communication.communicator import Communicator, Halos, neighbours
-from simsuite.core import Backend
+from simsuite.communication.communicator import Communicator, Halos
+from simsuite.core import Backend, DeviceArray
 from simsuite.parallel.mpi import Mpi
 
 T = TypeVar("T")
@@ -23,11 +25,22 @@ class Nccl:
     def from_first(self, make: Callable[[], T]) -> T:
         return self._mpi.from_first(make)
 
-    def exchange(self, halos: Halos, periodic: bool) -> None:
+    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
+        self._linked().exchange(halos.first, halos.before, before, halos.last, halos.after, after)
+
+    def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
+        self._linked().swap(given, taken)
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        return self._mpi.gather(values)
+
+    def first(self, processes: int) -> Nccl:
+        return self if processes == self.size else Nccl(self._mpi.first(processes), self._backend)
+
+    def _linked(self) -> Link:
         if self._link is None:
             self._link = self._backend.link(self.from_first(self._backend.link_identity), self.rank, self.size)
-        before, after = neighbours(self.rank, self.size, periodic)
-        self._link.exchange(halos.first, halos.before, before, halos.last, halos.after, after)
+        return self._link
 
 
 def communicator_for(backend: Backend, mpi: Mpi) -> Communicator:

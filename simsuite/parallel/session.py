@@ -4,42 +4,58 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 import time
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from simsuite.errors import SimsuiteError
+from simsuite.core import JsonObject
+from simsuite.errors import DeviceError, NumericalFailure, ProcessFailure, SimsuiteError, UsageError
 from simsuite.parallel.crew import Crew, Single
-from simsuite.parallel.launch import rank_and_size
+from simsuite.parallel.launch import give_up, rank_and_size
 from simsuite.parallel.leader import Leader
 from simsuite.parallel.mpi import NOTHING, OVER, REPORT, Mpi
 
+if TYPE_CHECKING:
+    from simsuite.scenario import Scenario
+    from simsuite.stopping import Stopping
+
 _PATIENCE = 5.0  # seconds that processes are given to end by themselves
 _ASKED_EVERY = 1.0  # seconds between two looks whether the first process is still there
+
+_KINDS: tuple[type[SimsuiteError], ...] = (UsageError, NumericalFailure, DeviceError)
 
 T = TypeVar("T")
 
 
 class Over(BaseException):
-    """The first process has ended the run. No Exception: nothing but the end of the command is to handle it."""
+    """The first process has ended the run. No Exception: nothing but the end of the command is to handle it. code: the
+    exit code; error: why that is not 0, where it is known; summary: of the run."""
 
-    def __init__(self, code: int) -> None:
+    def __init__(self, code: int, error: str | None, summary: JsonObject | None) -> None:
         super().__init__(code)
-        self.code = code
+        self.code, self.error, self.summary = code, error, summary
 
 
 class Session(AbstractContextManager["Session"]):
-    """The processes that were started together, from the beginning of a command to its end, or this one alone.
+    """The processes that were started together, from the beginning of a command, or of a call from Python, to its end;
+    or this one alone.
 
     The first process leads (`crew`); in others, `follows` is what connects them with it. Whatever ends the command in
     the first process ends it in all, with the same exit code. An error of another process becomes an error of the
     first; if that does not answer, all are ended at once.
+
+    in_python: whether other processes than the first go on after the run, with an error like its own if it raised one,
+    instead of exiting. shared: whether processes that were started together share what is done. summary: of the run, as
+    the first process has told it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, in_python: bool = False, shared: bool = True) -> None:
+        self._in_python, self._shared = in_python, shared
+        self.summary: JsonObject | None = None
         self.crew: Crew = Single()
         self.follows: Mpi | None = None
         self._leader: Leader | None = None
@@ -47,14 +63,38 @@ class Session(AbstractContextManager["Session"]):
         self._asked = time.monotonic()
 
     def __enter__(self) -> Session:
-        if rank_and_size()[1] > 1:
-            mpi = Mpi()
+        rank, size = rank_and_size()
+        if size > 1 and self._shared:
+            try:
+                mpi = Mpi()
+            except SimsuiteError as error:
+                self._without_mpi(error, rank, size)
+                raise
             if mpi.rank == 0:
                 self.crew = self._leader = Leader(mpi)
             else:
                 self.follows = mpi
                 mpi.look = self._look
         return self
+
+    def take_part(self, scenario: Scenario, stopping: Stopping) -> None:
+        """In another process than the first: make this process's part of a run, until that is over, which raises Over.
+        In the first: make sure that all have read the same scenario, or raise UsageError."""
+        from simsuite.parallel.follower import Follower, signature
+
+        if self.follows is not None:
+            Follower(self.follows, scenario, stopping).run()
+        if self.crew.size > 1:
+            self.crew.require_alike(signature(scenario), scenario.differences)
+
+    @staticmethod
+    def _without_mpi(error: SimsuiteError, rank: int, size: int) -> None:
+        """Have all processes end, as this one does, since it cannot take part in MPI. The first one tells why at the
+        end of its command; another one only if the first one, which would have ended all, seems to be well."""
+        if rank > 0:
+            time.sleep(_PATIENCE)
+            os.write(2, f"error: process {rank} of {size}, on {socket.gethostname()}: {error}\n".encode())
+        atexit.register(give_up, error.exit_code)
 
     def from_first(self, make: Callable[[], T]) -> T:
         """See `Communicator.from_first`."""
@@ -63,24 +103,34 @@ class Session(AbstractContextManager["Session"]):
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    ) -> bool:
+        """Returns whether the error is one of those that only end a run in another process than the first."""
         code = _exit_code(error)
         if self._leader is not None:
-            if not self._leader.end(code, _PATIENCE):  # once the command line has told the error
+            text = str(error) if isinstance(error, SimsuiteError) else None
+            if self._leader.end((code, text, self.summary), _PATIENCE):
+                self._leader.mpi.close()
+            else:  # once the command line has told the error
                 atexit.register(self._leader.mpi.abort, code or 1)
         elif self.follows is not None:
-            if error is not None and not isinstance(error, Over):
-                error = self._tell(self.follows, error, code)
-            if isinstance(error, Over):
+            own = None if isinstance(error, Over) else error
+            over = error if error is None or isinstance(error, Over) else self._tell(self.follows, error, code)
+            if isinstance(over, Over):
                 self.follows.send((self.follows.rank, "ended", None), 0, REPORT)
-                raise SystemExit(error.code) from None
+                self.follows.close()
+                if not self._in_python:
+                    raise SystemExit(over.code) from None
+                if own is None and over.code and over.summary is None:
+                    raise _like(over) from None
+                self.summary = over.summary
+                return own is None
+        return False
 
     def _look(self) -> None:
         """Called while another process than the first waits. Raises Over from when the first one has ended the run."""
         assert self.follows is not None
-        if self._over is None and (code := self.follows.poll(OVER, 0)) is not NOTHING:
-            assert isinstance(code, int)
-            self._over = Over(code)
+        if self._over is None and (told := self.follows.poll(OVER, 0)) is not NOTHING:
+            self._over = Over(*told)
         if self._over is not None:
             raise self._over
         if time.monotonic() - self._asked > _ASKED_EVERY:
@@ -112,3 +162,9 @@ def _exit_code(error: BaseException | None) -> int:
         return 130
     code = getattr(error, "exit_code", getattr(error, "code", None))
     return code if isinstance(code, int) else int(error is not None)
+
+
+def _like(over: Over) -> SimsuiteError:
+    """An error like the one that ended the run in the first process."""
+    error = ProcessFailure(over.error or "process 0 ended the run by an error of its own", over.code)
+    return next((kind(str(error)) for kind in _KINDS if kind.exit_code == over.code), error)

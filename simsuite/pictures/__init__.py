@@ -6,10 +6,14 @@ import contextlib
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.plugins import is_solver, part_of
 from simsuite.words import measured
+
+if TYPE_CHECKING:
+    from simsuite.pictures.recording import Repeat
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -22,13 +26,15 @@ def draw(
     theme: str = "light",
     size: str | None = None,
     others: Sequence[Path] = (),
+    repeat: Repeat | None = None,
 ) -> list[str]:
     """Draw the run in `directory`, as far as it got, into `path`: a .png, .svg or .pdf file.
 
     what: names of what is drawn, "field", "probes" ..; default: an overview. time: of which fields are shown, in the
     run's unit of time or as "2 min": the nearest frame is taken. theme: "light", "dark", "paper" or "slides". size:
     "column" or "page", the widths of journals. others: directories of further runs, drawn on the same sheet with the
-    same scale. Returns what is to be told, such as which frame was taken.
+    same scale. repeat: makes the first paths of a Monte Carlo run again, for what is not drawn without them. Returns
+    what is to be told, such as which frame was taken.
 
     Raises UsageError for another suffix, where there is no run, for a run without frames, and for names that there are
     not, which says which there are.
@@ -36,7 +42,7 @@ def draw(
     with warnings.catch_warnings():
         # Such a warning would print a character of the text, which may be a control character of the terminal.
         warnings.filterwarnings("ignore", "Glyph")
-        return _draw([Path(directory), *map(Path, others)], Path(path), list(what), time, theme, size)
+        return _draw([Path(directory), *map(Path, others)], Path(path), list(what), time, theme, size, repeat)
 
 
 def require_format(path: Path) -> None:
@@ -46,7 +52,13 @@ def require_format(path: Path) -> None:
 
 
 def _draw(
-    directories: list[Path], path: Path, what: list[str], time: float | str | None, theme: str, size: str | None
+    directories: list[Path],
+    path: Path,
+    what: list[str],
+    time: float | str | None,
+    theme: str,
+    size: str | None,
+    repeat: Repeat | None,
 ) -> list[str]:
     require_format(path)
     for directory in directories:
@@ -62,7 +74,7 @@ def _draw(
     with contextlib.ExitStack() as stack:
         runs = []
         for directory in directories:
-            run = Recording(directory, stack.enter_context(open_results(directory / "results.h5")), time)
+            run = Recording(directory, stack.enter_context(open_results(directory / "results.h5")), time, repeat)
             _require_frames(run.directory, run.solver, run.frames)
             runs.append(run)
             if time is not None:

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simsuite.errors import UsageError
-from simsuite.pictures import bench_gbm, bench_heat, bench_linear, bench_routes
+from simsuite.pictures import bench_gbm, bench_heat, bench_linear, bench_routes, bench_scaling
 from simsuite.pictures.bench_panels import Row
 from simsuite.pictures.convergence import PANEL_HEIGHT
 from simsuite.pictures.sheet import Sheet
 
 COLUMNS = 2
-TITLES = {"routes": "Every road from Python to CUDA"}
+TITLES = {"routes": "Every road from Python to CUDA", "scaling": "Several processes beside one"}
 PANELS = {
     "heat": bench_heat.panels,
     "gbm": bench_gbm.panels,
     "linear": bench_linear.panels,
     "routes": bench_routes.panels,
+    "scaling": bench_scaling.panels,
 }
 
 

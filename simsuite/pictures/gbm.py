@@ -19,7 +19,7 @@ from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_line,
 from simsuite.pictures.units import grouped, rounded, shortened
 from simsuite.solvers.gbm.reference_prices.laws import LogPriceLaw, reference_law
 
-_ASSETS = 4  # At most so many assets are drawn.
+ASSETS = 4  # At most so many assets are drawn.
 _PATHS = 12  # At most so many paths of each asset are drawn.
 _TIMES = 2000  # At most so many times are drawn.
 _BAND = COLOURS[0]
@@ -52,7 +52,7 @@ class Fan:
 def gbm_figure(run: Recording) -> Sheet:
     """The figure: a row for each asset, and a table of the options below."""
     model = run.scenario
-    assets = min(len(model.asset), _ASSETS)
+    assets = min(len(model.asset), ASSETS)
     table = option_rows(run)
     row = max(_ROW, 3.2 / assets)
     profile = run.has("exposure_expected")
@@ -147,26 +147,26 @@ def draw_fan(sheet: Sheet, ax: Axes, fan: Fan, last: bool) -> None:
         ends.append((middle[-1], f"{100 * fan.levels[len(fan.levels) // 2]:.4g} %", _BAND))
     draw_line(ax, t, fan.mean, COLOURS[1], linewidth=1.4, zorder=4)
     ends.append((fan.mean[-1], "mean", COLOURS[1]))
-    if _logarithmic(fan):
+    if is_logarithmic(fan):
         ax.set_yscale("log")
     tidy(ax, shortened(fan.name, 40), "Time (years)" if last else "", "Price (currency)")
     ax.margins(x=0)
-    ax.set_ylim(*_price_limits(fan))
+    ax.set_ylim(*price_limits(fan))
     if not last:
         ax.tick_params(labelbottom=False)
     if len(t) > 1:
         label_ends(sheet, ax, ends if fan.uncertain else ends[-1:])
 
 
-def _logarithmic(fan: Fan) -> bool:
+def is_logarithmic(fan: Fan) -> bool:
     """Whether prices spread so far in the end that most of them would be crowded at the bottom of a linear axis."""
     return float(fan.quantiles[:, -1].min()) * _CROWDED < float(fan.quantiles[:, -1].max())
 
 
-def _price_limits(fan: Fan) -> tuple[float, float]:
+def price_limits(fan: Fan) -> tuple[float, float]:
     """The limits of the price axis: they include all bands, and of the paths as much as does not flatten the bands."""
     low, high = float(fan.quantiles.min()), float(max(fan.quantiles.max(), fan.mean.max()))
-    if _logarithmic(fan):
+    if is_logarithmic(fan):
         return low / 2, high * 2
     reach = high - low
     if fan.paths.size:
@@ -182,8 +182,8 @@ def _draw_terminal(ax: Axes, fan: Fan, last: bool) -> None:
 
     Of the price, or of its natural logarithm where the price axis is logarithmic.
     """
-    pairs, edges, log = _pairs(fan.levels), fan.quantiles[:, fan.at], _logarithmic(fan)
-    low, high = _price_limits(fan)
+    pairs, edges, log = _pairs(fan.levels), fan.quantiles[:, fan.at], is_logarithmic(fan)
+    low, high = price_limits(fan)
     spread = fan.uncertain and fan.time[fan.at] > 0
     if fan.counted is not None and spread:
         beside_fan(ax, fan.counted, low, high, log)

@@ -93,6 +93,7 @@ class Look:
 
     @property
     def type_scale(self) -> float:
+        """The factor of the sizes of letters."""
         return THEMES[self.theme].type_scale
 
     def apply(self, figure: Figure) -> None:

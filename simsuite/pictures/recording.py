@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
@@ -19,6 +19,11 @@ from simsuite.io.layout import as_text
 from simsuite.io.reading import committed_rows
 from simsuite.scenario.load import stored_model
 
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.payoff_samples import PayoffSamples
+
+# Makes the first paths of a Monte Carlo run again, from its scenario and where names of data files start from.
+Repeat = Callable[[Any, Path], "PayoffSamples | None"]
 _SLAB_BYTES = 1 << 25
 
 
@@ -48,10 +53,12 @@ class Field:
 class Recording:
     """The run in `directory`, read from its open result file."""
 
-    def __init__(self, directory: Path, file: h5py.File, time: float | str | None = None) -> None:
+    def __init__(
+        self, directory: Path, file: h5py.File, time: float | str | None = None, repeat: Repeat | None = None
+    ) -> None:
         """time: the one of which fields are shown, in the unit of the file or with one, "2 min", of which the nearest
-        frame is taken; default: that of the last."""
-        self.directory, self.file, self._wanted = directory, file, time
+        frame is taken; default: that of the last. repeat: called at most once, when what it makes is asked for."""
+        self.directory, self.file, self._wanted, self._repeat = directory, file, time, repeat
 
     def attribute(self, name: str) -> str:
         """A root attribute as text, "" where there is none."""
@@ -59,18 +66,22 @@ class Recording:
 
     @property
     def solver(self) -> str:
+        """The name of the solver, as scenarios write it."""
         return self.attribute("solver")
 
     @property
     def title(self) -> str:
+        """The title of the scenario, or the name of the run's directory where it has none."""
         return self.attribute("title") or self.directory.resolve().name
 
     @property
     def finished(self) -> bool:
+        """Whether the run came to its end."""
         return self.attribute("status") == "complete"
 
     @property
     def failed(self) -> bool:
+        """Whether the run ended with NaN or Inf."""
         return self.attribute("status") == "failed"
 
     @property
@@ -107,12 +118,18 @@ class Recording:
         """What `run --json` prints of the run; empty before it has ended."""
         return RunDirectory(self.directory).read_summary() or {}
 
+    @cached_property
+    def first_payoffs(self) -> PayoffSamples | None:
+        """What options pay on the first paths, made again; None where nobody can make them."""
+        return None if self._repeat is None else self._repeat(self.scenario, self.base)
+
     def committed(self, coordinate: str) -> int:
         """How many rows of a series are complete: a row's coordinate is written last."""
         return committed_rows(self.file, coordinate)
 
     @cached_property
     def frames(self) -> int:
+        """The number of frames that count."""
         return self.committed("time")
 
     @cached_property
@@ -129,6 +146,7 @@ class Recording:
         return self.file["time"][: self.frames]
 
     def has(self, name: str) -> bool:
+        """Whether the file has a variable of that name."""
         return name in self.file
 
     def unit(self, name: str) -> str:

@@ -36,10 +36,12 @@ class Subject(Protocol):
     """What a sheet needs to know of the run or document that it shows."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """What the sheet is headed."""
 
     @property
-    def finished(self) -> bool: ...
+    def finished(self) -> bool:
+        """Whether it is complete; what is not is marked."""
 
 
 class Sheet:

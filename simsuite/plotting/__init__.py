@@ -37,14 +37,15 @@ def draw_path(
     directories = [RunDirectory.of(path).path for path in paths]
     if output is not None and output.suffix.lower() in VIDEOS:
         if what or size is not None or time is not None or len(paths) > 1:
-            raise UsageError("a video shows the fields of one run at all times: it takes a theme only")
+            raise UsageError("a video shows one run at all times: it takes a theme only")
         from simsuite.pictures.video.animation import animate
 
         return animate(directories[0], output, theme=theme)
     from simsuite.pictures import draw
+    from simsuite.plotting.first_paths import first_payoffs
 
     path = output if output is not None else directories[0] / "plot.png"
-    told = draw(directories[0], path, what, time, theme, size, directories[1:])
+    told = draw(directories[0], path, what, time, theme, size, directories[1:], first_payoffs)
     return [*told, f"wrote {path}"]
 
 

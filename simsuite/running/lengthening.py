@@ -206,7 +206,8 @@ def _rewrite(
                 f"{directory.path} cannot go on to a later end: its {key} is {attributes.get(key)}, while a run to that"
                 f" end has {chosen[key]}\n  = help: write the {key} into the scenario"
             )
-    about = results_attributes(scenario, directory.path, problem, backend, chosen)
+    title = as_text(attributes.get("title", ""))
+    about = results_attributes(scenario, directory.path, problem, backend, chosen, title)
     about |= {name: as_text(attributes[name]) for name in ATTRIBUTES if name in attributes}
     history, compression = as_text(attributes.get("history", "")), scenario.model.output.compression
     with ResultsFile.create(directory.longer, problem.layout, about, compression, history) as results:

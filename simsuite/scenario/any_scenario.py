@@ -10,6 +10,8 @@ from simsuite.scenario.types import Title
 
 
 class AnyScenario(Section):
+    """What every scenario has: `title`, `[constants]`, `[run]` (`AnyRun`) and `[output]` (`Output`)."""
+
     title: Title = Field("", description="what is simulated, in words")
     constants: Constants
     run: AnyRun = Field(AnyRun(), description="device")

@@ -77,7 +77,10 @@ class AnyRun(Section):
         **dict.fromkeys(("cores", "n_cores", "cpus", "workers", "processes"), "write `threads`"),
     }
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "device": dict.fromkeys(("gpu", "nvidia"), 'write "cuda" for the first GPU, or "auto"'),
+        "device": {
+            **dict.fromkeys(("gpu", "nvidia"), 'write "cuda" for the first GPU, or "auto"'),
+            "cudaall": 'write "cuda"; `simsuite run .. --device cuda:all` starts a process for each GPU',
+        },
         "precision": {
             **dict.fromkeys(("double", "f64", "fp64"), 'write "float64"'),
             **dict.fromkeys(("single", "float", "f32", "fp32"), 'write "float32"'),

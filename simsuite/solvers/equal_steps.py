@@ -26,21 +26,27 @@ class EqualSteps:
 
     @property
     def decided(self) -> Mapping[str, Any]:
+        """Nothing: all follows from the scenario."""
         return {}
 
     def lengths(self, step: int) -> tuple[float, float]:
+        """The shortest and the longest step: both `dt`."""
         return self.dt, self.dt
 
     def position(self, step: int) -> tuple[int, float]:
+        """The step itself, and its time."""
         return step, self.clock.time(step)
 
     def next_look(self, step: int) -> int | None:
+        """None: the end is known."""
         return None
 
     def settle(self, stepper: Stepper) -> int:
+        """The last step of the clock."""
         return self.clock.end
 
     def totals(self, observed: Snapshot) -> Mapping[str, HostArray]:
+        """Nothing."""
         return {}
 
     def fault(self, observed: Snapshot) -> str | None:

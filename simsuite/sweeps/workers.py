@@ -62,6 +62,12 @@ class _Worker:
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
 
+    def close(self) -> None:
+        """Close both pipes of a process that has ended."""
+        assert self.process.stdout is not None
+        self.end()
+        self.process.stdout.close()
+
 
 def run_members(
     members: Iterable[Sequence[int]],
@@ -118,6 +124,7 @@ class _Crew:
         for worker in self._workers:
             worker.process.kill()
             worker.process.wait()
+            worker.close()
         self._selector.close()
 
     def _take(self, worker: _Worker, told: Told) -> Iterator[list[Answer]]:
@@ -142,6 +149,7 @@ class _Crew:
             else:
                 yield [{"member": worker.members[0], "status": "failed", "error": how}]
         self._selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
+        worker.close()
         self._workers.remove(worker)
 
     def _fill(self) -> None:

@@ -260,9 +260,9 @@ def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> 
 @pytest.mark.parametrize("text", ["20*(310 - T)", "1e6*exp(-((x - 0.1*t)**2 + (y - 0.5)**2)/1e-4)"])
 def test_sources(text: str, precision: str) -> None:
     field = array(REAL[precision], 2)
-    own = written("heat.operator.source", ("x", "y", "t", "T"), expression=text)
+    own = written("heat.operator.source", ("x", "y", "t", "T", "marked"), expression=text)
     where = (DOUBLE, DOUBLE, field, field, field, DOUBLES, INDEX)
-    _, info = compile_sm90(own.source, types.void(field, DOUBLES, INDEX, *where, DOUBLES))
+    _, info = compile_sm90(own.source, types.void(field, DOUBLES, INDEX, *where, array(types.uint8, 2), DOUBLES))
     assert info["spill_bytes"] == 0
 
 

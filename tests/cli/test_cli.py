@@ -17,6 +17,7 @@ import pytest
 import running
 from running import simsuite
 from schema_check import faults
+from shared_runs import has_mpi
 
 from simsuite.backends import open_backend
 from simsuite.cli import app, doctor, progress
@@ -472,14 +473,15 @@ def test_doctor_says_what_works_in_a_few_lines(cli: Call) -> None:
     done = cli("doctor")
     assert done.returncode == 0, done.stdout
     lines = done.stdout.splitlines()
-    assert len(lines) <= 12
+    assert len(lines) <= 14
     assert lines[0].startswith(f"simsuite {VERSION}, Python {sys.version_info.major}.{sys.version_info.minor}")
     states = {line.split()[0]: line for line in lines if re.match(r"\w+ +\[..\] ", line)}
-    assert states.keys() == {"cpu", "cudasim", "cuda"}
+    assert states.keys() == {"cpu", "cudasim", "cuda", "mpi", "nccl"}
     for device in ("cpu", "cudasim"):
         assert "[ok]" in states[device]
         assert "is right" in states[device]
     assert ("[--]" if no_gpu() else "[ok]") in states["cuda"]
+    assert ("two processes met" if has_mpi() else "[--]") in states["mpi"]
 
 
 def test_doctor_knows_the_memory_also_where_the_system_does_not_say_how_much_is_free(

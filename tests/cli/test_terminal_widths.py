@@ -82,6 +82,7 @@ DOCTOR = {
     "trial('cpu')": ("ok", "cpu: Model CPU 9000, a small kernel ran and is right (0.3 s)"),
     "trial('cudasim')": ("ok", "cudasim: Numba CUDA simulator, a small kernel ran and is right (0.2 s)"),
     "trial('cuda')": ("--", "there is no NVIDIA driver on this machine"),
+    "nccl()": ("--", "GPUs exchange nothing: there is no NVIDIA driver on this machine"),
 }
 
 
@@ -122,6 +123,8 @@ def known(place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> Non
     monkeypatch.setattr("simsuite.backends.cpu._cpu_name", lambda: "Model CPU 9000")
     doctor = simsuite.cli.doctor
     monkeypatch.setattr(doctor, "_run", DOCTOR.__getitem__)
+    about = "MPICH 12.3.4, not CUDA-aware (GPUs need NCCL), /usr/bin/mpiexec.mpich: two processes met"
+    monkeypatch.setattr(doctor, "_mpi", lambda: ("ok", about))
     monkeypatch.setattr(doctor, "_version", lambda name: "12.34.5")
     monkeypatch.setattr(
         doctor, "_driver", lambda: "no NVIDIA driver answers (nvidia-smi); GPUs need one, the CPU does not"

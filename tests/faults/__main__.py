@@ -1,5 +1,5 @@
-"""`cd tests; PYTHONPATH=cli:runs python -m faults [CAMPAIGN[=N] ..] [--count N] [--seed S]`: faults in runs, and what
-came of them.
+"""`cd tests; PYTHONPATH=cli:runs:parallel python -m faults [CAMPAIGN[=N] ..] [--count N] [--seed S]`: faults in runs,
+and what came of them.
 
 Prints a table of outcomes; what is bad has its case and its messages. Exits with 1 if anything is.
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 from . import campaigns
 from .disk import library
 from .runs import Run, prepared
+from .shared import shared_errors, shared_kills
 from .snapshots import snapshots
 from .strangers import strangers
 
@@ -31,6 +32,8 @@ CAMPAIGNS: dict[str, campaigns.Campaign] = {
     "decay": campaigns.decay,
     "storms": campaigns.storms,
     "strangers": strangers,
+    "shared_kills": shared_kills,
+    "shared_errors": shared_errors,
 }
 SHOWN = 5  # bad cases of a campaign, with what was said
 

@@ -178,7 +178,7 @@ def test_regions_say_what_they_change(tmp_path: Path) -> None:
     assert (disc.k_parts, corner.k_parts, str(disc.temperature)) == (None, None, "300*x")
     assert corner.density.value == 5.0
     assert [str(part) for part in mask.k_parts] == ["T", "1.0"]
-    assert mask.path(tmp_path) == tmp_path / "mask.npy"
+    assert mask.file == "mask.npy"
 
 
 def test_segments_of_edges(tmp_path: Path) -> None:

@@ -129,7 +129,8 @@ def test_recorded_steps_take_new_numbers_every_time(backend, precision):
 @pytest.mark.parametrize("precision", [types.float32, types.float64], ids=str)
 def test_the_kernel_is_small_on_an_h200(precision):
     """It draws in float64 whatever the state is, and calls nothing of the C library but the square root."""
-    signature = types.void(array(precision, 2), types.int64, array(types.int64, 1), types.int64, types.uint64)
+    whole = types.int64
+    signature = types.void(array(precision, 2), whole, array(whole, 1), whole, types.uint64, whole)
     ptx, info = compile_sm90(noise_cuda.fill, signature)
     assert info["spill_bytes"] == info["stack_bytes"] == 0
     assert info["registers"] <= 64

@@ -271,7 +271,7 @@ def test_neither_cuts_nor_looks_nor_restoring_change_a_bit(precision, m, monkeyp
         assert np.isfinite(looked.state["state"]).all()
     np.testing.assert_array_equal(looked.state["state"], whole.arrays["state"])
     cut = {step: advanced(p, step) for step in (0, 1, 334)}
-    monkeypatch.setattr("simsuite.solvers.linear.problem.prepare", lambda *_: pytest.fail("a snapshot has it all"))
+    monkeypatch.setattr("simsuite.solvers.linear.batch.prepare", lambda *_: pytest.fail("a snapshot has it all"))
     for step, there in cut.items():
         np.testing.assert_array_equal(begun(p, there).state["state"], there.arrays["state"])
         rest = advanced(p, 1000 - step, start=there)

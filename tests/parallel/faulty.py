@@ -4,7 +4,8 @@
 
 The fault comes when that process's stepper is to advance from STEP or beyond: "raise" raises an error that nobody
 expects, "refuse" one of simsuite's, "kill" kills the process, "term" sends it SIGTERM, of which it tells the first.
-"cd DIR" has it work in another directory from the start."""
+Others are there from the start: "cd DIR" has it work in another directory, "bare" lacks mpi4py, "gpus N" has N devices
+that look like GPUs and are none, see `one_of`. PROCESS -1 is all."""
 
 from __future__ import annotations
 
@@ -21,9 +22,13 @@ from simsuite.parallel.launch import rank_and_size
 def main() -> None:
     process, fault, step = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     del sys.argv[1:4]
-    if rank_and_size()[0] == process:
+    if process in (-1, rank_and_size()[0]):
         if fault.startswith("cd "):
             os.chdir(fault[3:])
+        elif fault == "bare":
+            sys.modules["mpi4py"] = None  # type: ignore[assignment]
+        elif fault.startswith("gpus "):
+            _see_gpus(int(fault[5:]))
         else:
             _plant(fault, step)
     from simsuite.__main__ import main as run
@@ -34,21 +39,43 @@ def main() -> None:
 def _plant(fault: str, step: int) -> None:
     from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
     from simsuite.solvers.gbm.paths.stepper import PathStepper
+    from simsuite.solvers.heat.adi.adi import AdiStepper
+    from simsuite.solvers.heat.error_control.controlled import ControlledStepper
     from simsuite.solvers.heat.explicit.slab_steps import SlabStepper
+    from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Stepper
 
-    for kind in (PathStepper, MultilevelStepper, SlabStepper):
+    for kind in (PathStepper, MultilevelStepper, SlabStepper, Rkl2Stepper, AdiStepper):
         kind.advance = _faulty(kind.advance, fault, step)  # type: ignore[method-assign]
+    ControlledStepper.advance_for = _faulty(ControlledStepper.advance_for, fault, step)  # type: ignore[method-assign]
 
 
-def _faulty(advance: Callable[[Any, int], None], fault: str, step: int) -> Callable[[Any, int], None]:
-    def faulty(stepper: Any, n: int) -> None:
+def _see_gpus(n: int) -> None:
+    """Make devices "auto" and "cuda" those of a machine with n GPUs, which are its CPU by other names."""
+    from simsuite import assembly
+    from simsuite.backends.cpu import CpuBackend
+    from simsuite.core import Backend
+
+    def one_of(device: str, loader: str = "auto", gpu: int = 0) -> Backend:
+        if gpu < n:
+            backend = CpuBackend()
+            backend.name, backend.dialect = f"cuda:{gpu}", "cuda"
+            return backend
+        if device == "cuda":
+            raise DeviceError(f"there is no cuda:{gpu}; this machine has {n} CUDA device(s)")
+        return CpuBackend(note="running on the CPU")
+
+    assembly.open_backend = one_of
+
+
+def _faulty(advance: Callable[..., None], fault: str, step: int) -> Callable[..., None]:
+    def faulty(stepper: Any, *arguments: float) -> None:
         if stepper.step >= step:
             if fault == "raise":
                 raise ZeroDivisionError("planted")
             if fault == "refuse":
                 raise DeviceError("the device is on fire")
             os.kill(os.getpid(), signal.SIGKILL if fault == "kill" else signal.SIGTERM)
-        advance(stepper, n)
+        advance(stepper, *arguments)
 
     return faulty
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from simsuite.backends import open_backend
-from simsuite.communication.communicator import Halos
+from simsuite.communication.communicator import Halos, neighbours
 from simsuite.parallel.mpi import Mpi
 from simsuite.parallel.nccl import communicator_for
 
@@ -29,7 +29,7 @@ for turn, periodic in enumerate((True, False, True)):
             expected[ends] = 100.0 * turn + 10.0 * (other % mpi.size) + theirs[:, None]
     array = backend.array(rows)
     halos = Halos(array[HALO : 2 * HALO], array[-2 * HALO : -HALO], array[:HALO], array[-HALO:])
-    communicator.exchange(halos, periodic)
+    communicator.exchange(halos, *neighbours(mpi.rank, mpi.size, periodic))
     if not np.array_equal(backend.to_host(array), expected):
         wrong.append((mpi.rank, periodic))
 if mpi.rank > 0:

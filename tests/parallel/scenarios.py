@@ -60,20 +60,34 @@ _LINEAR = """
 solver = "linear"
 [run]
 device = "cpu"
+precision = "{precision}"
 [system]
 {system}
 [initial]
 state = {{random = "normal", batch = {batch}}}
 [time]
-steps = 300
+steps = {steps}
 dt = 0.01
-method = "step"
+method = "{method}"
+{more}
 [output]
 frames = 5
 checkpoint_every = 70
 """
 _DENSE = 'kind = "discrete"\nmatrix = {generator = "random_stable", size = 6}\noutput_matrix = [[1, 0, 0, 0, 0, 2]]'
+_STIRRED = f"{_DENSE}\nnoise_matrix = [[1, 0, 0], [0, 2, 0], [0, 0, 0.5], [1, 0, 0], [0, 1, 0], [0, 0, 1]]"
+_STABLE = 'kind = "discrete"\nmatrix = {generator = "random_stable", size = 30}'
+_DRIVEN = 'kind = "continuous"\nmatrix = {generator = "springs", masses = 3, stiffness = 400.0, damping = 0.05}'
+_DRIVEN += '\ninput_matrix = [[0], [0], [0], [1], [0], [0.5]]\ninput = ["where(t < 1.5, 1, 2)"]'
 _SERIES = 'kind = "continuous"\nmatrix = {generator = "heat1d", points = 40, format = "csr"}'
+
+
+def _linear(
+    system: str, batch: int, method: str = "step", more: str = "", steps: int = 300, precision: str = "float64"
+) -> str:
+    return _LINEAR.format(system=system, batch=batch, method=method, more=more, steps=steps, precision=precision)
+
+
 _HEAT = """
 solver = "heat"
 units = "K"
@@ -180,8 +194,15 @@ SCENARIOS = {
         output="store_paths = 1500\ncheckpoint_every = 2",
         more_time='scheme = "euler"',
     ),
-    "columns": _LINEAR.format(system=_DENSE, batch=7),
-    "few columns": _LINEAR.format(system=_SERIES, batch=3),
+    "columns": _linear(_DENSE, 7),
+    "few columns": _linear(_SERIES, 3),
+    "noise": _linear(_STIRRED, 7),
+    "powers": _linear(_STABLE, 9, "power"),
+    "powers and inputs": _linear(_DRIVEN, 5, "power"),
+    "modes": _linear(_STABLE, 7, "spectral", precision="float32"),
+    "modes in continuous time": _linear(_DRIVEN.replace("where(t < 1.5, 1, 2)", "1.5"), 3, "spectral"),
+    # powers are tried first, and lose too much
+    "modes after powers": _linear(_STABLE, 40, "auto", "tolerance = 1e-15", steps=3000),
     "slabs": _HEAT.format(precision="float64", ny=37, ends=_OPEN),
     "ring": _HEAT.format(precision="float32c", ny=37, ends=_RING),
     "thin slabs": _HEAT.format(precision="float32", ny=5, ends=_RING),

@@ -6,12 +6,14 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import h5py
@@ -20,9 +22,13 @@ import pytest
 
 HERE = Path(__file__).parent
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-with_mpi = pytest.mark.skipif(
-    MPIEXEC is None or importlib.util.find_spec("mpi4py") is None, reason="needs MPI: pip install 'simsuite[mpi]' mpich"
-)
+
+
+def has_mpi() -> bool:
+    return MPIEXEC is not None and importlib.util.find_spec("mpi4py") is not None
+
+
+with_mpi = pytest.mark.skipif(not has_mpi(), reason="needs MPI: pip install 'simsuite[mpi]' mpich")
 LIMIT = 240  # seconds, after which processes count as stuck and are killed
 _OVERSUBSCRIBED = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 _AS_ROOT = dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")  # as in containers
@@ -34,11 +40,14 @@ class Done(NamedTuple):
     err: str
 
 
-def started(processes: int, words: Sequence[str], directory: Path) -> subprocess.Popen[str]:
+def started(
+    processes: int, words: Sequence[str], directory: Path, environment: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.Popen[str]:
     """Python with these arguments in so many processes, in a process group of their own."""
     assert MPIEXEC is not None
     launcher = [MPIEXEC, "-n", str(processes)] if processes > 1 else []
     env = {**os.environ, **_OVERSUBSCRIBED, **_AS_ROOT, "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    env |= environment
     return subprocess.Popen(
         [*launcher, sys.executable, *words], cwd=directory, env=env, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -46,13 +55,21 @@ def started(processes: int, words: Sequence[str], directory: Path) -> subprocess
 
 
 def finished(process: subprocess.Popen[str]) -> Done:
+    done = ended_by_itself(process, LIMIT)
+    if done is None:
+        pytest.fail(f"stuck for {LIMIT} s")
+    return done
+
+
+def ended_by_itself(process: subprocess.Popen[str], seconds: float) -> Done | None:
+    """What came of processes; None if they were stuck after so many seconds, and had to be killed."""
     try:
-        out, err = process.communicate(timeout=LIMIT)
+        out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        out, err = process.communicate()
-        pytest.fail(f"stuck for {LIMIT} s\n{out}\n{err}")
+        process.communicate()
+        return None
     return Done(process.returncode, out, err)
 
 
@@ -82,7 +99,7 @@ def contents(run: Path) -> dict[str, object]:
     """The bits of all variables in the files of a run, and what is said of it all, but for what tells runs apart."""
     found = dict[str, object]()
     with h5py.File(run / "results.h5") as file:
-        found |= {f"of all {key}": str(value) for key, value in file.attrs.items() if key not in _OF_ONE_RUN}
+        found |= {f"of all {key}": _elsewhere(value) for key, value in file.attrs.items() if key not in _OF_ONE_RUN}
         for name in file:
             _add(found, f"results.h5/{name}", file[name])
     if (run / "checkpoint.h5").exists():
@@ -90,11 +107,16 @@ def contents(run: Path) -> dict[str, object]:
             about = json.loads(bytes(np.asarray(file["meta"])).rstrip(b"\0"))
             said = about.pop("meta")
             found |= {f"about {key}": value for key, value in about.items() if key not in _COMPUTED}
-            found |= {f"said of {key}": value for key, value in said.items() if key not in _OF_ONE_RUN}
+            found |= {f"said of {key}": _elsewhere(value) for key, value in said.items() if key not in _OF_ONE_RUN}
             names = [name for name in file if name not in ("meta", "results")]
             for name in names:
                 _add(found, name, file[name])
     return found
+
+
+def _elsewhere(said: object) -> str:
+    """What is said of a run, without the name of its directory."""
+    return re.sub(r"(?m)^directory = .*$", "", str(said))
 
 
 def _add(found: dict[str, object], name: str, item: h5py.Dataset | h5py.Group) -> None:

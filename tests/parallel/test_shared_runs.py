@@ -123,7 +123,11 @@ def test_what_cannot_be_shared_is_refused(tmp_path: Path) -> None:
     written(tmp_path, "fewer groups")
     heat = (Path(__file__).parents[2] / "scenarios/heat.toml").as_posix()
     cases = [
-        (["run", heat, "-o", "heat", "--set", "time.stepper=adi"], 2, "cannot share this run: it is stepped by adi"),
+        (
+            ["run", heat, "-o", "heat", "--set", "time.steady=true"],
+            2,
+            "cannot share this run: a steady state is solved",
+        ),
         (["check", "x.toml"], 2, "2 processes cannot share `simsuite check`"),
         (["run", "x.toml", "--device", "cuda:1"], 2, "2 processes cannot share the one device cuda:1"),
         (["run", "nowhere.toml"], 2, "cannot read 'nowhere.toml'"),

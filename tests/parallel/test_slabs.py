@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 from heat_random import random_plate
 
 from simsuite.backends.cpu import CpuBackend
-from simsuite.communication.communicator import Halos, neighbours
+from simsuite.communication.communicator import Halos
 from simsuite.core import Pending, Snapshot
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.slabs import slab_of
@@ -23,48 +25,81 @@ from simsuite.solvers.heat.problem import HeatProblem
 T = TypeVar("T")
 
 
-class OneOfThreads:
-    """A communicator of threads. rows: what each has to give, with a barrier before and after these are taken."""
+class Meeting:
+    """Where threads leave what they have for each other. barrier: of all of them."""
 
-    def __init__(self, rank: int, size: int, rows: list[Halos | None], barrier: threading.Barrier) -> None:
-        self.rank, self.size, self._rows, self._barrier = rank, size, rows, barrier
+    def __init__(self, size: int) -> None:
+        self.given: list[Any] = [None] * size  # Any: halos, arrays or numbers
+        self.barrier = threading.Barrier(size)
+        self.smaller = {n: Meeting(n) for n in range(1, size)}
+
+
+class OneOfThreads:
+    """A communicator of threads."""
+
+    def __init__(self, rank: int, size: int, meeting: Meeting) -> None:
+        self.rank, self.size, self._meeting = rank, size, meeting
 
     def from_first(self, make: Callable[[], T]) -> T:
         raise AssertionError("nothing is decided")
 
-    def exchange(self, halos: Halos, periodic: bool) -> None:
-        self._rows[self.rank] = halos
-        self._barrier.wait(60)
-        before, after = neighbours(self.rank, self.size, periodic)
-        for other, of in ((before, "before"), (after, "after")):
-            if other is not None:
-                given = self._rows[other]
-                assert given is not None
-                getattr(halos, of)[...] = given.last if of == "before" else given.first
-        self._barrier.wait(60)
+    def first(self, processes: int) -> OneOfThreads:
+        return self if processes == self.size else OneOfThreads(self.rank, processes, self._meeting.smaller[processes])
+
+    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
+        with self._given(halos) as given:
+            if before is not None:
+                halos.before[...] = given[before].last
+            if after is not None:
+                halos.after[...] = given[after].first
+
+    def swap(self, given: Sequence[Any], taken: Sequence[Any]) -> None:
+        with self._given(given) as all_given:
+            for other, array in enumerate(taken):
+                array[...] = all_given[other][self.rank]
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        with self._given(np.array(values, np.float64)) as given:
+            return np.stack(given)
+
+    @contextlib.contextmanager
+    def _given(self, what: object) -> Iterator[list[Any]]:
+        self._meeting.given[self.rank] = what
+        self._meeting.barrier.wait(60)
+        yield self._meeting.given
+        self._meeting.barrier.wait(60)
 
 
 def shared(whole: HeatProblem, processes: int, steps: list[int]) -> list[Snapshot]:
-    """A state and two observations after each of these numbers of steps, and the state at the end."""
-    rows: list[Halos | None] = [None] * processes
-    barrier = threading.Barrier(processes)
+    """A state and two observations after each of these numbers of steps, and the state at the end. In the middle the
+    run is cut, and goes on in as many slabs and one more."""
+    start, found = whole.initial(), []
+    half = len(steps) // 2
+    for count, some in ((processes, steps[:half]), (processes + 1, steps[half:])):
+        meeting = Meeting(count)
+        with ThreadPoolExecutor(count) as pool:
+            parts = list(pool.map(functools.partial(_part_of, whole, start, meeting, some), range(count)))
+        found += [whole.join(each) for each in zip(*parts)]
+        start = found[-1] if found else start
+    return found
 
-    def of_one(rank: int) -> list[Snapshot]:
-        communicator = OneOfThreads(rank, processes, rows, barrier)
-        stepper = whole.part(CpuBackend(), whole.cut(whole.initial(), rank, processes), communicator)
-        return _course(stepper, steps)
 
-    with ThreadPoolExecutor(processes) as pool:
-        parts = list(pool.map(of_one, range(processes)))
-    return [whole.join(each) for each in zip(*parts)]
+def _part_of(whole: HeatProblem, start: Snapshot, meeting: Meeting, steps: list[int], rank: int) -> list[Snapshot]:
+    processes = len(meeting.given)
+    try:
+        communicator = OneOfThreads(rank, processes, meeting)
+        return _course(whole.part(CpuBackend(), whole.cut(start, rank, processes), communicator), steps)
+    except BaseException:
+        meeting.barrier.abort()  # so that no other thread waits for this one
+        raise
 
 
-def _course(stepper: object, steps: list[int]) -> list[Snapshot]:
+def _course(stepper: Any, steps: list[int]) -> list[Snapshot]:
     found = []
     for n in steps:
-        stepper.advance(n)  # type: ignore[attr-defined]
-        found += [_held(stepper.observe(series)) for series in ("time", "sample")]  # type: ignore[attr-defined]
-        found.append(_held(stepper.snapshot()))  # type: ignore[attr-defined]
+        stepper.advance(n)
+        found += [_held(stepper.observe(series)) for series in ("time", "sample")]
+        found.append(_held(stepper.snapshot()))
     return found
 
 
@@ -73,43 +108,55 @@ def _held(pending: Pending) -> Snapshot:
         return Snapshot(held.step, {name: np.array(a) for name, a in held.arrays.items()})
 
 
-def problem(seed: int, precision: str = "float64") -> HeatProblem:
-    """A random plate, of those that can be shared, or one near it."""
-    sections = dict(random_plate(seed).sections)
-    fixed = [source for source in sections.pop("source", []) if "power" in source and not _moves(source["power"])]
+def problem(seed: int, stepper: str, precision: str = "float64") -> HeatProblem:
+    """A random plate. Steps are as long as they can be, or, of rkl2 and adi, one of six to a frame."""
+    sections = dict(random_plate(seed, switches=seed % 4 == 0).sections)
     lx, ly = (sections["grid"][name] for name in ("lx", "ly"))
     probes = [{"name": f"{i}", "x": 0.3 * lx, "y": i / 7 * ly} for i in range(8)]
-    material = dict(sections["material"])
-    if "T" in str(material["conductivity"]):
-        material["conductivity"] = 2.0
-    regions = [region for region in sections.pop("region", []) if "T" not in str(region.get("conductivity", ""))]
-    time = {"end": 1.0, "stepper": "explicit", "dt": "auto"}
-    more = {"source": fixed} if fixed else {}
+    end, tolerance = (sections["time"][name] for name in ("end", "tolerance"))
+    time = {"end": end, "stepper": stepper.split()[0]}
+    time |= {"explicit": {"dt": "auto"}, "controlled": {}}.get(stepper, {"dt": float(f"{end / 30:.3g}")})
+    if "control" in stepper:
+        time |= {"dt": "auto", "tolerance": max(tolerance, 1e-5)}
+    if seed % 5 == 0 and precision != "float32c":
+        time["steady_tolerance"] = 1e-9
+    more = {} if sections["source"] else {"source": []}
     model = HeatScenario.model_validate(
-        {
-            **sections, **more, "solver": "heat", "material": material, "region": regions, "probe": probes,
-            "time": {**time, "end": float(sections.get("time", time)["end"])}, "run": {"precision": precision},
-        }
-    )  # fmt: skip
+        {**sections, **more, "solver": "heat", "probe": probes, "time": time, "run": {"precision": precision}}
+    )
     return HeatProblem.from_scenario(model, Path())
 
 
-def _moves(power: object) -> bool:
-    return bool({"t", "T"} & set(str(power).replace("exp", "").replace("sqrt", "")))
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_slabs_have_the_bits_of_the_whole_plate(seed: int, one_thread: None) -> None:
-    whole = problem(seed, ("float64", "float32", "float32c")[seed % 3])
-    processes = min(1 + seed % 4, whole.made.ny)
-    assert whole.indivisible(processes) is None
-    steps = [n for n in (3, 8, 70, 1) if n <= whole.clock.end]
-    steps = steps if sum(steps) <= whole.clock.end else steps[:1]
+def require_same(whole: HeatProblem, processes: int, steps: list[int]) -> None:
     alone = _course(whole.stepper(CpuBackend(), whole.initial()), steps)
     for expected, found in zip(alone, shared(whole, processes, steps), strict=True):
         assert (found.step, found.arrays.keys()) == (expected.step, expected.arrays.keys())
         for name, a in expected.arrays.items():
             assert found.arrays[name].tobytes() == a.tobytes(), name
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_slabs_have_the_bits_of_the_whole_plate(seed: int, one_thread: None) -> None:
+    whole = problem(seed, "explicit", ("float64", "float32", "float32c")[seed % 3])
+    assert whole.indivisible(2) is None
+    steps = [n for n in (3, 8, 70, 1) if n <= whole.clock.end]
+    require_same(whole, 1 + seed % 4, steps if sum(steps) <= whole.clock.end else steps[:1])
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("stepper", ["rkl2", "adi"])
+def test_slabs_are_stepped_by_rkl2_and_adi_as_the_whole_plate_is(stepper: str, seed: int, one_thread: None) -> None:
+    """Steps of rkl2 that have more stages than halos have rows are among them."""
+    whole = problem(seed, stepper, ("float64", "float32")[seed % 2])
+    require_same(whole, 1 + seed % 4, [3, 8, whole.clock.end - 12, 1])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_slabs_control_their_error_as_the_whole_plate_does(seed: int, one_thread: None) -> None:
+    whole = problem(seed, "auto controlled", ("float64", "float32")[seed % 2])
+    assert whole.plan.control is not None
+    first = whole.clock.steps[1]
+    require_same(whole, 1 + seed % 4, [first, whole.clock.end - first])
 
 
 @pytest.mark.parametrize(("ny", "processes", "periodic"), [(37, 4, False), (5, 3, True), (64, 1, True)])
@@ -121,6 +168,51 @@ def test_slabs_are_all_rows(ny: int, processes: int, periodic: bool) -> None:
         assert after.rows[: after.own.start].tolist() == before.rows[before.own][-after.below :].tolist()
 
 
-def test_a_grid_of_fewer_rows_than_processes_is_refused() -> None:
-    whole = problem(0)
-    assert whole.indivisible(whole.made.ny + 1) == f"its grid has {whole.made.ny} rows"
+@pytest.mark.parametrize("processes", [2, 5, 30])
+def test_a_slab_needs_less_memory_than_the_plate(processes: int) -> None:
+    """As far as there are slabs: steps of adi need two rows, besides halos of as many."""
+    sections = {
+        "grid": {"nx": 1000, "ny": 1000, "lx": 1.0, "ly": 1.0},
+        "material": {"diffusivity": 1.0},
+        "initial": {"temperature": "x"},
+    }
+    model = HeatScenario.model_validate({**sections, "solver": "heat", "time": {"end": 1.0, "tolerance": 1e-3}})
+    whole = HeatProblem.from_scenario(model, Path())
+    assert whole.part_bytes(1) == whole.device_bytes()
+    assert whole.part_bytes(processes) < 2.0 * whole.device_bytes() / processes + whole.device_bytes() / 30
+
+
+def exact_problem(seed: int) -> HeatProblem:
+    """A random plate whose axes separate."""
+    rng = np.random.default_rng((31, seed))
+    nx, ny = (int(2 ** rng.uniform(0, 6.5)) for _ in range(2))
+    boundary = {}
+    for pair, along in ((("left", "right"), "y"), (("bottom", "top"), "x")):
+        periodic = rng.random() < 0.2
+        for edge in pair:
+            kinds = [
+                {"kind": "insulated"}, {"kind": "temperature", "value": f"300+20*{along}"},
+                {"kind": "flux", "value": f"30*sin(5*{along})"},
+                {"kind": "convection", "h": 5.0, "ambient": f"300+9*{along}"},
+            ]  # fmt: skip
+            boundary[edge] = {"kind": "periodic"} if periodic else kinds[rng.integers(4)]
+    model = HeatScenario.model_validate(
+        {
+            "solver": "heat",
+            "run": {"precision": ("float64", "float32")[seed % 2]},
+            "grid": {"nx": nx, "ny": ny, "lx": 1.0, "ly": 2.0},
+            "material": {"conductivity": [1.0, 3.0], "density": 2.0, "specific_heat": 5.0},
+            "initial": {"temperature": "300+50*exp(-((x-0.4)**2+(y-0.9)**2)/0.1)"},
+            "boundary": boundary,
+            "source": [{"power": "100*x*y"}] if seed % 3 else [],
+            "time": {"end": 1.0, "stepper": "exact", "dt": 0.1},
+            "probe": [{"name": f"{i}", "x": 0.3, "y": i / 4} for i in range(8)],
+        }
+    )
+    return HeatProblem.from_scenario(model, Path())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_slabs_take_exact_steps_as_the_whole_plate_does(seed: int, one_thread: None) -> None:
+    whole = exact_problem(seed)
+    require_same(whole, 1 + seed % 4, [1, 2, 4, 3])

@@ -158,10 +158,12 @@ def test_an_ffmpeg_that_fails_leaves_nothing(run: Path, tmp_path: Path, monkeypa
 
 def test_wrong_wishes(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = make_run(tmp_path / "other", LINEAR.format(matrix="[[0.9]]", batch=1), linear_values)
+    short = make_run(tmp_path / "short", HEAT.format(nx=4, ny=4, lx=1.0, ly=1.0, more=""), values, rows=1)
     for words, args in (
         ("must go upwards", (run, tmp_path / "x.mp4", None, (2.0, 1.0))),
         ("0 to 240 frames a second", (run, tmp_path / "x.mp4", 0.0)),
-        ("which the linear run", (other, tmp_path / "x.mp4")),
+        ("which the linear run", (other, tmp_path / "x.mp4", None, (1.0, 2.0))),
+        ("has 1 frame, of which no video", (short, tmp_path / "x.mp4")),
         ("holds no run", (tmp_path, tmp_path / "x.mp4")),
         ("its name must end in", (run, tmp_path / "x.avi")),
     ):

@@ -12,16 +12,18 @@ from pathlib import Path
 import pytest
 from conftest import SIMULATING
 from faults.loop_disk import available
+from shared_runs import has_mpi
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="the library that makes operations fail needs a C compiler"),
     pytest.mark.skipif(SIMULATING, reason="no kernel is involved"),
 ]
+WITH_MPI = {"shared_kills": 1, "shared_errors": 1}
 COUNTS = {"kills": 2, "cuts": 2, "errors": 2, "damage": 2, "decay": 2, "storms": 1, "strangers": 50}
 
 
 def test_no_case_of_a_campaign_is_bad(tmp_path: Path) -> None:
-    counts = COUNTS | ({"snapshots": 2} if available() else {})
+    counts = COUNTS | ({"snapshots": 2} if available() else {}) | (WITH_MPI if has_mpi() else {})
     words = [f"{name}={count}" for name, count in counts.items()]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(

@@ -59,7 +59,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "inputs that change": (LINEAR, {"system.input": ["sin(40*t)"], "event": [{"of": 1, "reaches": 0.1}]}),
     "noise": (LINEAR, {"system.noise_matrix": [[0.0], [0.1]]}),
 }
-SMALL = {"heat": {"grid.nx": 3, "grid.ny": 2, "time.dt": 0.025}, "linear": {"time.dt": 0.1, "output.checkpoint_every": 7}}
+SMALL = {
+    "heat": {"grid.nx": 3, "grid.ny": 2, "time.dt": 0.025},
+    "linear": {"time.dt": 0.1, "output.checkpoint_every": 7},
+}
 
 
 def same_results(run: simsuite.Run, whole: simsuite.Run) -> None:

@@ -1,4 +1,4 @@
-"""`simsuite animate`: a video of a plate's temperature."""
+"""`simsuite animate`: a video of a run."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ def animate(
     limits: Annotated[
         str | None,
         typer.Option(
-            "--limits", metavar="LOW,HIGH", help="Temperatures of the first and last colour (default: of all frames)."
+            "--limits",
+            metavar="LOW,HIGH",
+            help="Of a plate: temperatures of the first and last colour (default: of all frames).",
         ),
     ] = None,
     theme: Annotated[str, typer.Option("--theme", help="Light, dark, paper or slides.")] = "light",
 ) -> None:
-    """Make a video of a plate's temperature, with one scale for all frames and the time in each."""
+    """Make a video of a plate's temperature, prices or states, with one scale for all frames and the time in each."""
     from simsuite.pictures.video.animation import animate as make
 
     run = existing(directory)

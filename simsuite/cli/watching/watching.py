@@ -19,7 +19,7 @@ from simsuite.watching.standing import RUNNING, Standing, Watched
 
 PAUSE = 0.5  # the least number of seconds between two looks
 LINE_SECONDS = 10.0  # between two lines where output goes to a pipe
-SHARE = 0.01  # of the time of one core, which looks take at most, on an average
+SHARE = 0.005  # of the time of one core, which looks take at most, on an average
 _NICE = 19  # on a busy machine the run comes first
 HINT = "q leaves, and the run goes on"
 

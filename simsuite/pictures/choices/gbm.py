@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from simsuite.pictures.choices.choice import Choice, Limits, Panel, ever
 from simsuite.pictures.exposure import draw_exposure
 from simsuite.pictures.gbm import draw_fan, read_fan
-from simsuite.pictures.markets.densities import draw_density, draw_loss, draw_payoff, payoffs_shown
+from simsuite.pictures.markets.densities import draw_book, draw_density, draw_loss, draw_payoff, has_book, payoffs_shown
 from simsuite.pictures.markets.histograms import loss_histogram, price_histogram
 from simsuite.pictures.markets.prices import draw_levels, draw_price
 from simsuite.pictures.markets.sensitivities import draw_greek, greeks_of
@@ -45,6 +45,8 @@ def _densities(run: Recording) -> Sequence[Panel]:
         return _panel(lambda sheet, ax: draw_payoff(run, ax, o), "payoff")
 
     found = [price(a) for a in _assets_spread(run)] + [payoff(o) for o in payoffs_shown(run)]
+    if has_book(run):
+        found.append(_panel(lambda sheet, ax: draw_book(run, ax), "book"))
     return [*found, _panel(lambda sheet, ax: draw_loss(run, ax), "loss")] if loss_histogram(run) is not None else found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -11,12 +13,19 @@ from matplotlib.patches import Patch
 from simsuite.pictures.markets.histograms import Histogram, loss_histogram, payoff_histogram, price_histogram
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import COLOURS, INK, tidy
-from simsuite.pictures.units import rounded, shortened
-from simsuite.scenario.gbm import Option
+from simsuite.pictures.units import grouped, rounded, shortened
 from simsuite.solvers.gbm.reference_prices.laws import reference_law
 
-BARS = "#a9cfe6"  # the colour of histograms
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.payoff_samples import PayoffSamples
+
+BARS = "#a9cfe6"  # the colour of histograms of all paths
+_SOME = "#b9d8bd"  # of some
 _SHOWN = (0.0005, 0.9995)  # the quantiles between which densities are shown
+_DENSITY = "Density (1/currency)"
+_DIGITS = 9  # after the point, to which payoffs that are alike are the same
+_OFTEN = 0.004  # a value on this share of paths or more is drawn as a line of its own
+_MOST_BARS, _IN_A_BAR, _FEWEST = 60, 40, 2  # bars of some paths; paths in each on an average; paths for bars at all
 
 
 def draw_density(run: Recording, ax: Axes, asset: int) -> list[Artist]:
@@ -36,29 +45,104 @@ def draw_density(run: Recording, ax: Axes, asset: int) -> list[Artist]:
     key.append(Line2D([], [], color=COLOURS[1], linewidth=1.2, label="mean"))
     years = f"{rounded(end)} year{'' if end == 1 else 's'}"
     name = shortened(run.scenario.asset_names[asset], 30)
-    tidy(ax, f"{name} at t = {years}", "Price (currency)", "Density (1/currency)")
+    tidy(ax, f"{name} at t = {years}", "Price (currency)", _DENSITY)
     ax.set_xlim(low, high)
     ax.set_ylim(bottom=0)
     return key
 
 
 def draw_payoff(run: Recording, ax: Axes, option: int) -> list[Artist]:
-    """The density of what an option pays, where it pays anything."""
-    chosen: Option = run.scenario.option[option]
-    found = payoff_histogram(run, chosen)
-    assert found is not None
+    """The density of what an option pays, discounted, where it pays anything, and its price, the mean of that."""
+    name = shortened(run.scenario.option_names[option], 24)
+    price = float(run.numbers("option_price", option))
+    found = payoff_histogram(run, run.scenario.option[option])
+    if found is None:
+        assert run.first_payoffs is not None
+        paid = run.first_payoffs.values[run.first_payoffs.options.index(option)]
+        return draw_samples(ax, paid, name, "Discounted payoff (currency)", price)
     nothing, paid = found
     _bars(ax, paid)
-    name = shortened(run.scenario.option_names[option], 24)
-    tidy(ax, f"{name}: nothing on {100 * nothing:.3g} % of paths", "Payoff (currency)", "Density (1/currency)")
+    tidy(ax, _title(name, nothing), "Discounted payoff (currency)", _DENSITY)
     ax.set_xlim(0, paid.edges[-1])
     ax.set_ylim(bottom=0)
-    return [Patch(facecolor=BARS, label="all paths")]
+    return [Patch(facecolor=BARS, label="all paths"), _mean_line(ax, price)]
+
+
+def draw_book(run: Recording, ax: Axes) -> list[Artist]:
+    """The density of what all options held pay together, discounted, and their price."""
+    samples = run.first_payoffs
+    assert samples is not None
+    assert samples.book is not None
+    held = np.array([option.holding for option in run.scenario.option])
+    price = float(held @ run.numbers("option_price", ...))
+    return draw_samples(ax, samples.book, "All options held", "Discounted payoff of all (currency)", price)
+
+
+def draw_samples(ax: Axes, paid: np.ndarray, name: str, label: str, price: float) -> list[Artist]:
+    """How the payoffs[path] of some paths are distributed where they are not 0: a density; or the shares of single
+    values, as of fixed coupons, and of all others in bars."""
+    some = paid[(paid != 0) & np.isfinite(paid)]
+    alone, shares = _single_values(some, len(paid))
+    others = some[~np.isin(some.round(_DIGITS), alone)]
+    ends: list[float] = [*alone, price, *([] if others.size else [0.0])]
+    key: list[Artist] = []
+    if others.size >= _FEWEST:
+        low, high = (
+            np.quantile(others, _SHOWN) if others.min() < 0 or alone.size else (0, np.quantile(others, _SHOWN[1]))
+        )
+        edges = np.linspace(low, high, min(_MOST_BARS, max(10, others.size // _IN_A_BAR)) + 1)
+        counts = np.histogram(others, edges)[0] / len(paid)
+        heights = 100 * counts if alone.size else counts / np.diff(edges)
+        ax.stairs(heights, edges, fill=True, color=_SOME, linewidth=0)
+        key.append(Patch(facecolor=_SOME, label=f"first {grouped(len(paid))} paths, made again"))
+        ends += [low, high]
+    if alone.size:
+        lines = ax.vlines(alone, 0, 100 * shares, color=COLOURS[0], linewidth=2.2)
+        lines.set_label("single values")
+        key.append(lines)
+    tidy(ax, _title(name, np.mean(paid == 0)), label, "Paths (% in a bar, or at a value)" if alone.size else _DENSITY)
+    pad = 0.04 * (max(ends) - min(ends)) or 1.0
+    ax.set_xlim(min(ends) - (pad if min(ends) != 0 else 0), max(ends) + pad)
+    ax.set_ylim(bottom=0)
+    return [*key, _mean_line(ax, price)]
+
+
+def _single_values(some: np.ndarray, paths: int) -> tuple[np.ndarray, np.ndarray]:
+    """The values, to _DIGITS, that come up on so many paths that bars would not tell them, and their shares."""
+    values, counts = np.unique(some.round(_DIGITS), return_counts=True)
+    often = counts >= _OFTEN * paths
+    return values[often], counts[often] / paths
+
+
+def _title(name: str, nothing: float) -> str:
+    return f"{name}: nothing on {100 * nothing:.3g} % of paths" if nothing > 0 else name
+
+
+def _mean_line(ax: Axes, price: float) -> Line2D:
+    """Draw where the price is."""
+    ax.axvline(price, color=COLOURS[1], linewidth=1.2)
+    return Line2D([], [], color=COLOURS[1], linewidth=1.2, label="mean")
 
 
 def payoffs_shown(run: Recording) -> list[int]:
     """The numbers of the options whose payoff is known to be distributed how."""
-    return [i for i, option in enumerate(run.scenario.option) if payoff_histogram(run, option) is not None]
+    if not run.has("option_price"):
+        return []
+    known = [payoff_histogram(run, option) is not None for option in run.scenario.option]
+    samples = None if all(known) else run.first_payoffs
+    again = samples.options if samples is not None else ()
+    return [i for i in range(len(known)) if known[i] or (i in again and _pays(samples, i))]
+
+
+def _pays(samples: PayoffSamples | None, option: int) -> bool:
+    assert samples is not None
+    return bool((samples.values[samples.options.index(option)] != 0).any())
+
+
+def has_book(run: Recording) -> bool:
+    """Whether several options are held, whose payoffs together are known to be distributed how."""
+    held = sum(option.holding != 0 for option in run.scenario.option)
+    return held > 1 and run.first_payoffs is not None
 
 
 def draw_loss(run: Recording, ax: Axes) -> list[Artist]:
@@ -78,7 +162,7 @@ def draw_loss(run: Recording, ax: Axes) -> list[Artist]:
         key.append(Line2D([], [], color=colour, linewidth=1.4, label=f"VaR {100 * level:.4g} %: {rounded(at)}"))
         label = f"mean beyond it: {rounded(beyond)}"
         key.append(Line2D([], [], color=colour, linewidth=1.2, linestyle=(0, (3, 2)), label=label))
-    tidy(ax, "Loss of all holdings up to the end", "Loss (currency)", "Density (1/currency)")
+    tidy(ax, "Loss of all holdings up to the end", "Loss (currency)", _DENSITY)
     ax.set_xlim(low, high)
     ax.set_ylim(bottom=0)
     return key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,8 +64,8 @@ def _histogram(edges: np.ndarray, counts: np.ndarray) -> Histogram | None:
 
 
 def payoff_histogram(run: Recording, option: Option, bars: int = _BARS) -> tuple[float, Histogram] | None:
-    """The share of paths on which an option pays nothing, and how its payoff is distributed otherwise. None where that
-    does not follow from the histogram of one price at the end, or nothing else is ever paid."""
+    """The share of paths on which an option pays nothing, and how its payoff, discounted, is distributed otherwise.
+    None where that does not follow from the histogram of one price at the end, or nothing else is ever paid."""
     model = run.scenario
     if not isinstance(option, European) or option.maturity not in (None, model.time.end):
         return None
@@ -87,7 +88,8 @@ def payoff_histogram(run: Recording, option: Option, bars: int = _BARS) -> tuple
     reach = Histogram(*_sorted(low[kept], high[kept], (prices.share * (beyond if sign > 0 else 1 - beyond))[kept]))
     edges = np.linspace(0.0, min(top, reach.quantile(0.999 * reach.share.sum())), bars + 1)
     below = np.interp(edges, reach.edges, np.concatenate([[0.0], np.cumsum(reach.share)]))
-    return 1 - paid, Histogram(edges, np.diff(below))
+    worth = math.exp(-model.market.rate.integral(0.0, float(model.time.end)))
+    return 1 - paid, Histogram(worth * edges, np.diff(below))
 
 
 def _sorted(low: np.ndarray, high: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

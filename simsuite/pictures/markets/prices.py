@@ -7,21 +7,28 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
 from simsuite.pictures.gbm_options import exact_price
+from simsuite.pictures.markets.densities import BARS
 from simsuite.pictures.recording import Recording
-from simsuite.pictures.sheet import COLOURS, INK, SMALL, Sheet, label_ends, tidy
+from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, label_ends, tidy
 from simsuite.pictures.units import rounded, shortened
 
 _Z95 = 1.96
+_FIRST, _MEANS = 256, 80  # paths of the first mean that is drawn; how many are drawn at most
 
 
-def draw_price(runs: Sequence[Recording], ax: Axes, option: str) -> None:
-    """The price of an option by each run that has it, with its interval of 95 %, over the number of its paths; and the
-    exact price where there is a closed form."""
+def draw_price(runs: Sequence[Recording], ax: Axes, option: str) -> list[Artist]:
+    """The price of an option by each run that has it, with its interval of 95 %, over the number of its paths; the
+    exact price where there is a closed form; and of a single run how the mean settled over its first paths."""
     exact = None
+    key = _draw_settling(runs[0], ax, option) if len(runs) == 1 else []
+    first = _FIRST if key else None
     for i, run in enumerate(runs):
         names = run.texts("option")
         if option not in names:
@@ -38,25 +45,52 @@ def draw_price(runs: Sequence[Recording], ax: Axes, option: str) -> None:
     ax.set_xscale("log")
     tidy(ax, f"{shortened(option, 30)}: price ± 95 %", "Paths", "Price (currency)")
     paths = sorted({_paths(run) for run in runs})
-    ax.set_xlim(paths[0] / 2, paths[-1] * 2)
-    if paths[-1] < 100 * paths[0]:
+    ax.set_xlim(first or paths[0] / 2, paths[-1] * 2)
+    if first is None and paths[-1] < 100 * paths[0]:
         ax.set_xticks(paths, [f"{n:,}".replace(",", "\u2009") for n in paths])
         ax.xaxis.set_minor_formatter(NullFormatter())
     if exact is not None:
         ax.axhline(exact, color=INK, linewidth=1.0)
         ax.margins(y=0.2)
-        low, high = ax.get_ylim()
-        side = -1 if exact > (low + high) / 2 else 1
-        ax.annotate(
-            f"exact {rounded(exact, 6)}",
-            (0.01, exact),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 2 * side),
-            textcoords="offset points",
-            size=SMALL,
-            color=INK,
-            va="bottom" if side > 0 else "top",
-        )
+        _name_exact(ax, exact, beside=not key)
+    return key
+
+
+def _name_exact(ax: Axes, exact: float, beside: bool) -> None:
+    """Write the exact price beside its line; else, where that would cover others, into a corner."""
+    text = f"exact {rounded(exact, 6)}"
+    if not beside:
+        ax.text(0.99, 0.99, f"line: {text}", transform=ax.transAxes, size=SMALL, color=INK, ha="right", va="top")
+        return
+    low, high = ax.get_ylim()
+    side = -1 if exact > (low + high) / 2 else 1
+    offset: dict[str, Any] = {"xytext": (0, 2 * side), "textcoords": "offset points"}
+    offset["va"] = "bottom" if side > 0 else "top"
+    ax.annotate(text, (0.01, exact), xycoords=("axes fraction", "data"), size=SMALL, color=INK, **offset)
+
+
+def _draw_settling(run: Recording, ax: Axes, option: str) -> list[Artist]:
+    """The mean of an option's discounted payoffs on the first 256, .. paths, without a control variate, and its
+    interval; nothing where these paths cannot be made again, or their spread does not tell the error."""
+    samples, names = run.first_payoffs, run.texts("option")
+    if samples is None or not samples.width or names.index(option) not in samples.options:
+        return []
+    values = samples.values[samples.options.index(names.index(option))]
+    seen = values[: len(values) // samples.width * samples.width].reshape(-1, samples.width).mean(axis=1)
+    if len(values) < 2 * _FIRST or not np.isfinite(seen).all():
+        return []
+    n = np.unique(np.geomspace(_FIRST // samples.width, len(seen), _MEANS).round().astype(int))
+    centred = seen - seen.mean()  # as the squares of large numbers that are alike would cancel
+    mean, square = (np.cumsum(each)[n - 1] / n for each in (centred, centred**2))
+    reach = _Z95 * np.sqrt(np.maximum(square - mean**2, 0.0) / (n - 1))
+    mean += seen.mean()
+    ax.fill_between(n * samples.width, mean - reach, mean + reach, color=BARS, linewidth=0, alpha=0.6)
+    ax.plot(n * samples.width, mean, color=GREY, linewidth=1.0)
+    return [
+        Line2D([], [], color=COLOURS[0], marker="o", markersize=4, linewidth=1.3, label="the run's price ± 95 %"),
+        Line2D([], [], color=GREY, linewidth=1.0, label="plain mean of the first paths"),
+        Patch(facecolor=BARS, alpha=0.6, label="± 95 % of it"),
+    ]
 
 
 def draw_levels(run: Recording, sheet: Sheet, ax: Axes) -> None:

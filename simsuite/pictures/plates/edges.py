@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -30,9 +32,11 @@ _KINDS: Mapping[str, tuple[str, str]] = {  # colour and words of each kind
 }
 
 
-def draw_edges(sheet: Sheet, ax: Axes, model: HeatScenario) -> Sequence[Artist]:
-    """The plate with its edges in the colours of what holds there. Returns a key: what holds where, with its numbers,
-    and what outlines mean."""
+def draw_edges(
+    sheet: Sheet, ax: Axes, model: HeatScenario, marked: Mapping[str, np.ndarray] = MappingProxyType({})
+) -> Sequence[Artist]:
+    """The plate with its edges in the colours of what holds there. marked: as for `draw_outlines`. Returns a key: what
+    holds where, with its numbers, and what outlines mean."""
     domain = domain_of(model)
     ax.set_facecolor(PALE)
     ax.set_aspect("equal" if domain.to_scale else "auto")
@@ -49,7 +53,7 @@ def draw_edges(sheet: Sheet, ax: Axes, model: HeatScenario) -> Sequence[Artist]:
             style: dict[str, Any] = {"linewidth": 5.0, "solid_capstyle": "butt", "clip_on": False, "zorder": 4}
             ax.plot(*line, color=colour, **style)
             key.setdefault(words, Line2D([], [], color=colour, linewidth=4.0, label=words))
-    outlines = draw_outlines(ax, model, domain)
+    outlines = draw_outlines(ax, model, domain, marked)
     points = [*probes_of(model, domain), *_names(model, domain.unit.scale)]
     mark_points(ax, [point for point in points if point.mark != "None"])
     label_map(sheet, ax, None, None, points)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import matplotlib
@@ -62,7 +62,7 @@ def draw_material(
     ax: Axes,
     model: HeatScenario,
     material: Material,
-    marked: np.ndarray,
+    marked: Mapping[str, np.ndarray],
     limits: tuple[float, float] | None,
 ) -> Sequence[Artist]:
     """A map of a coefficient with outlines and probes; where it is the same everywhere, its number stands above."""

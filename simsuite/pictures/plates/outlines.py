@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from simsuite.pictures.look import OVER_IMAGE
 from simsuite.pictures.plates.maps import Domain
 from simsuite.pictures.sheet import GREY
 from simsuite.scenario.heat import HeatScenario
-from simsuite.scenario.heat.region import Mask
+from simsuite.scenario.heat.mask import MaskShape
 from simsuite.scenario.heat.shapes import CircleShape, PolygonShape, RectangleShape
 from simsuite.scenario.heat.source import Source
 
@@ -22,25 +24,27 @@ _LINES: dict[str, tuple[str, Any]] = {"region": ("region", (0, (1, 1.2))), "sour
 _WIDTH = 1.1
 
 
-def draw_outlines(ax: Axes, model: HeatScenario, domain: Domain, marked: np.ndarray | None = None) -> list[Line2D]:
-    """Outline the regions and sources that have a shape. marked: [y, x], where any region is that a file marks.
+def draw_outlines(
+    ax: Axes, model: HeatScenario, domain: Domain, marked: Mapping[str, np.ndarray] = MappingProxyType({})
+) -> list[Line2D]:
+    """Outline the regions and sources that have a shape. marked: by "region" and "source", [y, x], where any of them is
+    that a file marks.
 
     Returns what a key shows: a line for each kind of outline that there is.
     """
     found = []
-    for kind, shapes in (
-        ("region", [r for r in model.region if not isinstance(r, Mask)]),
-        ("source", [s for s in model.source if not isinstance(s, Source)]),
-    ):
-        for shape in shapes:
+    for kind, shapes in (("region", model.region), ("source", model.source)):
+        drawn = [shape for shape in shapes if not isinstance(shape, MaskShape | Source)]
+        for shape in drawn:
             ax.add_patch(_styled(_patch(shape, domain), kind))
-        if shapes:
+        cells = marked.get(kind)
+        by_file = cells is not None and bool(cells.any()) and not cells.all()
+        if cells is not None and by_file:
+            y, x = ((np.arange(n) + 0.5) / n for n in cells.shape)
+            lines = ax.contour(x * domain.lx, y * domain.ly, cells, [0.5], colors="white", linewidths=_WIDTH, zorder=3)
+            lines.set(linestyle=_LINES[kind][1], path_effects=[_halo()])
+        if drawn or by_file:
             found.append(kind)
-    if marked is not None and marked.any() and not marked.all():
-        y, x = ((np.arange(n) + 0.5) / n for n in marked.shape)
-        lines = ax.contour(x * domain.lx, y * domain.ly, marked, [0.5], colors="white", linewidths=_WIDTH, zorder=3)
-        lines.set(linestyle=_LINES["region"][1], path_effects=[_halo()])
-        found = ["region", *(kind for kind in found if kind != "region")]
     return [key_line(*_LINES[kind]) for kind in found]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,21 +10,22 @@ import numpy as np
 
 from simsuite.errors import Mistake, SimsuiteError
 from simsuite.scenario.heat import HeatScenario
-from simsuite.scenario.heat.region import Mask
+from simsuite.scenario.heat.mask import MaskShape
 
 
 @dataclass(frozen=True)
 class Plate:
     """A plate at its cells, [y, x] each. conductivity: along x and along y, W/(m K), at the initial temperature;
     capacity: density times specific heat, J/(m³ K); of a scenario with the diffusivity alone, that in m²/s and 1.
-    initial: temperatures, K or °C. held: the cells that are held at a temperature. marked: those in regions from files.
+    initial: temperatures, K or °C. held: the cells that are held at a temperature. marked: by "region" and
+    "source", those that files mark for any of them.
     """
 
     conductivity: tuple[np.ndarray, np.ndarray]
     capacity: np.ndarray
     initial: np.ndarray
     held: np.ndarray
-    marked: np.ndarray
+    marked: Mapping[str, np.ndarray]
 
     @property
     def orthotropic(self) -> bool:
@@ -42,10 +43,11 @@ def plate_of(model: HeatScenario, base: Path, temperature: np.ndarray | None = N
     made = discretise(model, base, mistakes)
     _require(mistakes)
     sampler = Sampler(model, base, mistakes)
-    marked = np.zeros(sampler.shape, bool)
-    for i, region in enumerate(model.region):
-        if isinstance(region, Mask):
-            marked |= sampler.inside(region, ("region", i))
+    marked = {"region": np.zeros(sampler.shape, bool), "source": np.zeros(sampler.shape, bool)}
+    for kind, shapes in (("region", model.region), ("source", model.source)):
+        for i, part in enumerate(shapes):
+            if isinstance(part, MaskShape):
+                marked[kind] |= sampler.inside(part, (kind, i))
     _require(mistakes)
     kx, ky = made.conductivity(made.T0 if temperature is None else temperature)
     shape = sampler.shape

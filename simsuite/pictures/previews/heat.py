@@ -29,7 +29,7 @@ def heat_preview(model: HeatScenario, base: Path) -> tuple[str, list[Panel]]:
     shape = domain_of(model).shape
 
     def edges(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
-        return draw_edges(sheet, ax, model)
+        return draw_edges(sheet, ax, model, plate.marked)
 
     def material(which: Material) -> Panel:
         def draw(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:

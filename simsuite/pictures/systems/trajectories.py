@@ -20,7 +20,7 @@ from simsuite.pictures.systems.clock import clock_of, time_label
 from simsuite.pictures.systems.lattice import draw_lattices, lattice_of
 from simsuite.pictures.units import Unit
 
-_LINES = 8  # At most so many components are drawn as lines.
+LINES = 8  # At most so many components are drawn as lines.
 _DOTS = 60  # Dots are drawn for at most so many frames.
 _TIMES = 4000  # At most so many times are read for lines.
 _MAP = (600, 500)  # A heat map has at most so many components and times.
@@ -51,7 +51,7 @@ def shape_of(run: Recording) -> tuple[int, int, int]:
 def read_shown(run: Recording) -> Shown:
     """Read what is drawn of a run."""
     n = shape_of(run)[1]
-    lines = n <= _LINES
+    lines = n <= LINES
     times, components = strided(run.frames, _TIMES if lines else _MAP[1]), strided(n, n if lines else _MAP[0])
     frames = np.unique([*range(run.frames)[times], run.frames - 1])
     values = np.stack([states(run, int(k), components, slice(FEW)) for k in frames])
@@ -133,34 +133,34 @@ def _edges(centres: np.ndarray) -> np.ndarray:
 
 def panels_of_samples(run: Recording, shown: Shown) -> int:
     """How many panels trajectories take: one for each of a few samples, one for the mean and deviation of many."""
-    return 1 if _banded(run) else shown.values.shape[2]
+    return 1 if is_banded(run) else shown.values.shape[2]
 
 
-def _banded(run: Recording) -> bool:
+def is_banded(run: Recording) -> bool:
     _, components, samples = shape_of(run)
-    return samples > FEW and components <= _LINES
+    return samples > FEW and components <= LINES
 
 
 def draw_trajectories(run: Recording, sheet: Sheet, axes: list[Axes], shown: Shown) -> None:
     """Draw the trajectories, in so many axes as `panels_of_samples` says, the first of which have axes in common."""
-    if _banded(run):
+    if is_banded(run):
         sheet.explain(_draw_bands(run, sheet, axes[0], shown))
     elif (sides := lattice_of(run)) is not None:
         draw_lattices(run, axes, sides)
     else:
-        (_draw_lines if shape_of(run)[1] <= _LINES else _draw_maps)(sheet, axes, shown, _titles(len(axes)))
+        (_draw_lines if shape_of(run)[1] <= LINES else _draw_maps)(sheet, axes, shown, _titles(len(axes)))
 
 
 def draw_sample(run: Recording, sheet: Sheet, ax: Axes, shown: Shown, sample: int) -> Sequence[Artist]:
     """Draw the trajectory of one sample, or, where there is one panel for all, of all; what a key is to show."""
-    if _banded(run):
+    if is_banded(run):
         return _draw_bands(run, sheet, ax, shown)
     if (sides := lattice_of(run)) is not None:
         draw_lattices(run, [ax], sides, sample)
         return []
     titles = _titles(shown.values.shape[2])[sample : sample + 1]
     alone = replace(shown, values=shown.values[:, :, sample : sample + 1])
-    (_draw_lines if shape_of(run)[1] <= _LINES else _draw_maps)(sheet, [ax], alone, titles)
+    (_draw_lines if shape_of(run)[1] <= LINES else _draw_maps)(sheet, [ax], alone, titles)
     return []
 
 

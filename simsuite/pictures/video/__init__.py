@@ -1,1 +1,2 @@
-"""Videos of fields: NumPy colours frames, ffmpeg takes them as they are, and the page around them is drawn once."""
+"""Videos: ffmpeg takes frames as they are, and the page is drawn once. Of fields NumPy colours the frames, of panels
+Matplotlib draws what moves."""

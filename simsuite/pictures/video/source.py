@@ -21,19 +21,11 @@ _SHORTEST = 60  # pixels of the shorter side
 
 @dataclass(frozen=True)
 class Source:
-    """The temperatures of a heat run.
-
-    Raises UsageError for runs without fields.
-    """
+    """The temperatures of a heat run. Raises UsageError for one with fewer than two frames."""
 
     run: Recording
 
     def __post_init__(self) -> None:
-        if self.run.solver != "heat":
-            raise UsageError(
-                f"a video shows a plate's temperature over time, which the {self.run.solver} run in "
-                f"{self.run.directory} has not: take --what trajectory and a picture"
-            )
         if self.run.frames < 2:
             raise UsageError(f"the run in {self.run.directory} has {self.run.frames} frame, of which no video is made")
 

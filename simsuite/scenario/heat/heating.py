@@ -2,7 +2,8 @@
 
 A source becomes the product of its power, of 1 in its shape and 0 outside, and of 1 while it is on. Watts are divided
 by the volume of the cells whose centre is in the shape, so that exactly these watts arise on every grid, but for those
-in cells that are held at a temperature. Through the faces of a plate of thickness d come
+in cells that are held at a temperature. Which cells a file marks is known to the solver only, which completes these
+sources (`solvers/heat/grid/marked_sources`). Through the faces of a plate of thickness d come
 
     faces · (h (ambient - T) + ε σ (ambient⁴ - T⁴)) / d        W/m³.
 """
@@ -22,7 +23,7 @@ from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number
 from simsuite.scenario.heat.grid import Grid
 from simsuite.scenario.heat.physics import STEFAN_BOLTZMANN
 from simsuite.scenario.heat.shapes import CircleShape, RectangleShape, Shape, outline_margin
-from simsuite.scenario.heat.source import SURFACE, AnySource, Source, source_names
+from simsuite.scenario.heat.source import SURFACE, AnySource, MaskSource, Source, source_names
 from simsuite.scenario.heat.surface import Surface
 
 VARIABLES = ("x", "y", "t", "T")
@@ -33,13 +34,15 @@ _ROWS = 256  # rows of cells that are looked at together
 class Heating:
     """Something that heats. name: in the results. power: W/m³, in x, y, t and T. path: of the key that says how much.
     by_cells: whether its power is right on any grid: watts are divided by the volume of their cells, and faces are
-    those of whole cells. shape: not 0 where it is, in x and y; None for all of the plate."""
+    those of whole cells. shape: not 0 where it is, in x and y; None for all of the plate. mask: what marks its cells,
+    if a file does: then `power` is that in one of them, and watts are those of a source of a single cell."""
 
     name: str
     power: Expression
     path: tuple[str | int, ...]
     by_cells: bool
     shape: Expression | None = None
+    mask: MaskSource | None = None
 
     @property
     def entry(self) -> str:
@@ -57,9 +60,11 @@ def heating(sources: list[AnySource], surface: Surface | None, grid: Grid) -> tu
     found = []
     for i, (name, source) in enumerate(zip(source_names(sources), sources)):
         key = "power" if source.watts is None else "watts"
-        shape = None if isinstance(source, Source) else _in_shape(source, outline_margin(grid.lx, grid.ly))
+        mask = source if isinstance(source, MaskSource) else None
+        shape = None if isinstance(source, Source | MaskSource) else _in_shape(source, outline_margin(grid.lx, grid.ly))
         where = None if shape is None else Expression.from_tree(shape, VARIABLES)
-        found.append(Heating(name, _power(source, shape, grid), ("source", i, key), source.watts is not None, where))
+        by_cells = source.watts is not None or mask is not None
+        found.append(Heating(name, _power(source, shape, grid), ("source", i, key), by_cells, where, mask))
     if surface is not None:
         power = _through_faces(surface, grid.thickness or 1.0)
         found.append(Heating(SURFACE, power, ("surface", "emissivity" if surface.h is None else "h"), True))
@@ -71,7 +76,11 @@ def _power(source: AnySource, shape: Node | None, grid: Grid) -> Expression:
     assert given is not None
     factors = [] if shape is None else [shape]
     if source.watts is not None:
-        cells = _cells(factors[0], grid.nx, grid.ny, grid.lx, grid.ly) if factors else grid.nx * grid.ny
+        cells = grid.nx * grid.ny
+        if isinstance(source, MaskSource):
+            cells = 1
+        elif factors:
+            cells = _cells(factors[0], grid.nx, grid.ny, grid.lx, grid.ly)
         volume = cells * (grid.lx / grid.nx) * (grid.ly / grid.ny) * (grid.thickness or 1.0)
         given = Expression.combine("/", given, volume) if volume > 0 else Expression.constant(0.0)
     if source.on is not None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.heat.material import MATERIAL_KEYS, THREE, Material, MaterialKeys, Part, array_or_image
-from simsuite.scenario.heat.shapes import OTHER_SHAPES, CircleShape, PolygonShape, RectangleShape
-from simsuite.scenario.types import FileName, NumberOrExpression, mistake
+from simsuite.scenario.heat.mask import MaskShape
+from simsuite.scenario.heat.material import MATERIAL_KEYS, THREE, Material, MaterialKeys, Part
+from simsuite.scenario.heat.shapes import OTHER_SHAPES, SHAPES_FROM_FILES, CircleShape, PolygonShape, RectangleShape
+from simsuite.scenario.types import NumberOrExpression, mistake
 from simsuite.scenario.units import TEMPERATURE, Unit
 
 _UNCHANGED = "a region is held at a temperature that does not change: write a number or an expression in x and y"
@@ -29,8 +29,7 @@ class RegionKeys(MaterialKeys):
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "shape": {
             **OTHER_SHAPES,
-            **dict.fromkeys(("triangle", "ellipse", "ring"), 'write "polygon", with points, or "mask", with file'),
-            **dict.fromkeys(("image", "picture", "array", "file"), 'write "mask", with file'),
+            **SHAPES_FROM_FILES,
         }
     }
 
@@ -66,25 +65,8 @@ class Polygon(PolygonShape, RegionKeys):
     pass
 
 
-class Mask(RegionKeys):
-    shape: Literal["mask"] = Field(description="all that a file marks")
-    file: FileName = Field(
-        description="array of shape (ny, nx) in a .npy file, the region being where it is not 0, or picture stretched "
-        "over the domain, the region being where it is bright (grey level at least 128); relative to the scenario file"
-    )
-
-    @field_validator("file")
-    @classmethod
-    def _array_or_image(cls, file: str) -> str:
-        return array_or_image(file)
-
-    def path(self, base: Path) -> Path:
-        """Where the file is. base: the directory that relative names start from."""
-        return base / self.file
-
-    def misses(self, lx: float, ly: float) -> bool:
-        """It covers the domain, whatever its size."""
-        return False
+class Mask(MaskShape, RegionKeys):
+    pass
 
 
 Region: TypeAlias = Annotated[Rectangle | Circle | Polygon | Mask, Field(discriminator="shape")]

@@ -34,6 +34,10 @@ OTHER_SHAPES = {
     **dict.fromkeys(("square", "box", "rect"), 'write "rectangle", with x = [from, to], y = [from, to]'),
     **dict.fromkeys(("disk", "disc"), 'write "circle", with center and radius'),
 }
+SHAPES_FROM_FILES = {
+    **dict.fromkeys(("triangle", "ellipse", "ring"), 'write "polygon", with points, or "mask", with file'),
+    **dict.fromkeys(("image", "picture", "array", "file"), 'write "mask", with file'),
+}
 
 
 class RectangleShape(Section):

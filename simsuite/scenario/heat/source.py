@@ -11,7 +11,8 @@ from pydantic import AfterValidator, Field, model_validator
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import FieldMistake, NonNegative, Positive, Section
-from simsuite.scenario.heat.shapes import OTHER_SHAPES, CircleShape, PolygonShape, RectangleShape
+from simsuite.scenario.heat.mask import MaskShape
+from simsuite.scenario.heat.shapes import OTHER_SHAPES, SHAPES_FROM_FILES, CircleShape, PolygonShape, RectangleShape
 from simsuite.scenario.types import NumberOrExpression, mistake
 from simsuite.scenario.units import HEAT_DENSITY, SECONDS, WATTS, Unit
 
@@ -47,8 +48,7 @@ class SourceKeys(Section):
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "shape": {
             **OTHER_SHAPES,
-            **dict.fromkeys(("triangle", "ellipse", "ring"), 'write "polygon", with points'),
-            **dict.fromkeys(("image", "picture", "array", "file"), "sources have no shapes from files: see `polygon`"),
+            **SHAPES_FROM_FILES,
         }
     }
     measured_in: ClassVar[Mapping[str, Unit]] = {
@@ -132,6 +132,7 @@ class Source(SourceKeys):
         **dict.fromkeys(("x", "y"), 'goes with shape = "rectangle"'),
         **dict.fromkeys(("center", "radius"), 'goes with shape = "circle"'),
         "points": 'goes with shape = "polygon"',
+        "file": 'goes with shape = "mask"',
     }
 
 
@@ -148,11 +149,19 @@ class PolygonSource(PolygonShape, SourceKeys):
     def _few_corners(self) -> PolygonSource:
         if len(self.points) > MOST_CORNERS:
             message = f"has {len(self.points)} corners, and a source may have {MOST_CORNERS}"
-            raise mistake(("points",), message, "leave corners out that lie on one line, or make it of several")
+            raise mistake(
+                ("points",), message, "leave corners out that lie on one line, make it of several, or write a mask"
+            )
         return self
 
 
-InShape: TypeAlias = Annotated[RectangleSource | CircleSource | PolygonSource, Field(discriminator="shape")]
+class MaskSource(MaskShape, SourceKeys):
+    pass
+
+
+InShape: TypeAlias = Annotated[
+    RectangleSource | CircleSource | PolygonSource | MaskSource, Field(discriminator="shape")
+]
 AnySource: TypeAlias = Source | InShape
 
 

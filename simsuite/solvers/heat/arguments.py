@@ -49,7 +49,7 @@ class Law(NamedTuple):
 
     kx, ky: the value of the variable k in the expressions for the conductivities along x and y, W/(m·K), float64 (ny,
     nx). which: the number of a cell's expression, (ny, nx). dx, dy: sizes of a cell, m. numbers_x, numbers_y: the
-    numbers that occur in the expressions, float64 (numbers,)."""
+    numbers that occur in the expressions, float64 (numbers,). first, rows: see `Discretisation.place`."""
 
     kx: Any
     ky: Any
@@ -58,6 +58,8 @@ class Law(NamedTuple):
     dy: Any
     numbers_x: Any
     numbers_y: Any
+    first: Any
+    rows: Any
 
 
 class LawEdges(NamedTuple):

@@ -29,6 +29,7 @@ from simsuite.solvers.heat.error_control.control_state import NAMES, errors_of
 from simsuite.solvers.heat.error_control.controlled import CONTROLLED_FIELDS, ControlledStepper
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.compensated import LOW
 from simsuite.solvers.heat.operator.ledger import empty_ledger
@@ -153,8 +154,7 @@ class HeatProblem(SharedSlabs):
         return round(least), None if control.unsure else round(most * many_more(self.made, self.clock.times[-1]))
 
     def work(self, step: int) -> float:
-        cells = float(self.made.nx * self.made.ny)
-        control = self.plan.control
+        cells, control = float(self.made.nx * self.made.ny), self.plan.control
         if control is None:
             return cells * max(1, self.plan.stages) * step
         return cells * control.expected * self._course.share(self._time(step))
@@ -191,10 +191,10 @@ class HeatProblem(SharedSlabs):
         return {} if self.scenario.time.steady else peaks(observed.arrays, self.made, self._time(observed.step))
 
     def position(self, step: int) -> tuple[int, float]:
-        control = self.plan.control
+        control, t = self.plan.control, self._time(step)
         if control is None:
-            return 0 if self.scenario.time.steady else step, self._time(step)
-        return round(control.expected * self._time(step) / self.clock.times[-1]), self._time(step)
+            return 0 if self.scenario.time.steady else step, t
+        return round(control.expected * t / self.clock.times[-1]), t
 
     def _time(self, step: int) -> float:
         """The time of a step, s. A steady state has only the time that the scenario gives it."""
@@ -206,21 +206,23 @@ class HeatProblem(SharedSlabs):
         return Snapshot(0, {"temperature": self.T0, **low, **ledger})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        stepper = self._stepper(backend, start)
+        return self.stepper_of(self.made, backend, start, ALL_ROWS)
+
+    def stepper_of(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> Stepper:
+        stepper = self._stepper(made, backend, start, beside)
         if self.scenario.run.kernel == "nvrtc" and stepper.chosen["kernel"] != "nvrtc":
             note = "there are CUDA C++ kernels for explicit steps only, not for this run"
             stepper.chosen = {"kernel_note": note, **stepper.chosen}
         return stepper
 
-    def _stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
+    def _stepper(self, made: Discretisation, backend: Backend, start: Snapshot, beside: NoNeighbours) -> Stepper:
+        probes, rate = [(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0
+        common = made, Wanted(probes, rate, *made.place), self.clock, backend, start
         if self.scenario.time.steady:
-            return SteadyStepper(self.made, wanted, self.clock, backend, start, self.scenario)
+            return SteadyStepper(*common, self.scenario)
         if self.plan.control is not None:
-            steps, unit = (self.plan.control, self.plan.changes), self.scenario.degrees
-            return ControlledStepper(self.made, wanted, self.clock, backend, start, *steps, unit)
-        how = (self.plan.stages, self.scenario.run.kernel)
-        ingredients = Ingredients(self.made, wanted, self.clock, backend, start, *how)
+            return ControlledStepper(*common, self.plan.control, self.plan.changes, self.scenario.degrees, beside)
+        ingredients = Ingredients(*common, self.plan.stages, self.scenario.run.kernel, beside)
         return stepper_record(self.plan.stepper).make(ingredients)
 
     @cached_property
@@ -239,11 +241,14 @@ class HeatProblem(SharedSlabs):
         return record.has_plain_kernels and is_plain(self.made) and not rate
 
     def device_bytes(self) -> int:
+        return self.bytes_of(self.made)
+
+    def bytes_of(self, made: Discretisation) -> int:
         if self.scenario.time.steady:
-            return bytes_of_fields(self.made, STEADY_FIELDS)
+            return bytes_of_fields(made, STEADY_FIELDS)
         if self.plan.control is not None:
-            return bytes_of_fields(self.made, CONTROLLED_FIELDS)
-        return stepper_record(self.plan.stepper).device_bytes(self.made, self._plain, self.scenario.run)
+            return bytes_of_fields(made, CONTROLLED_FIELDS)
+        return stepper_record(self.plan.stepper).device_bytes(made, self._plain, self.scenario.run)
 
     def next_look(self, step: int) -> int | None:
         """The next frame from `step` on, where the run looks whether it has become steady; None where it does not look,
@@ -276,8 +281,7 @@ class HeatProblem(SharedSlabs):
         every temperature."""
         if "control" not in observed.arrays:
             return None
-        at = float(observed.arrays["control"][NAMES.index("lost_at")])
-        return at if at > 0.0 else None
+        return float(observed.arrays["control"][NAMES.index("lost_at")]) or None
 
     def doubt(self, observed: Snapshot) -> str | None:
         lowest, highest = float(observed.arrays["row_min"].min()), float(observed.arrays["row_max"].max())

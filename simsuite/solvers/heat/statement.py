@@ -27,6 +27,7 @@ from simsuite.solvers.heat.grid.edges import (
     make_edges,
 )
 from simsuite.solvers.heat.grid.faces import faces_of
+from simsuite.solvers.heat.grid.marked_sources import heating_of
 from simsuite.solvers.heat.grid.sampling import Sampler, distinct, once_if_alike
 from simsuite.solvers.heat.grid.single_moments import without_moments
 from simsuite.words import cell_in_words
@@ -46,13 +47,13 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     rho_c = _capacity(scenario, sampler, inside)
     edges = make_edges(scenario)
     end = scenario.time.end or 0.0
-    heating = scenario.heating
+    heating = heating_of(scenario, sampler)
     sources = tuple(without_moments(each.power, sampler.x, sampler.y, end) for each in heating)
     if scenario.manufactured:
         edges, sources = _manufactured(scenario, edges, sources, mistakes)
     periodic = (scenario.boundary.periodic_x, scenario.boundary.periodic_y)
     empty = tuple(i for i, cells in enumerate(inside) if not cells.any())
-    made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty)
+    made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty, heating)
     looks = edges.looks(end)
     if not mistakes:
         later = not_finite_mistakes(scenario, made)
@@ -270,7 +271,7 @@ def _part_of(held: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 def _bad_sources(scenario: HeatScenario, made: Discretisation) -> list[Mistake]:
     found = []
-    for i, heating in enumerate(scenario.heating):
+    for i, heating in enumerate(made.heating):
         values = made.source(i, 0.0, made.T0)
         bad = np.argwhere(~np.isfinite(values))
         if len(bad):

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from simsuite.core import Backend, Clock, Pending, Snapshot
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
 from simsuite.solvers.heat.operator.compensated import LOW, State, is_compensated, whole_field
 from simsuite.solvers.heat.operator.edge_table import EdgeTable
 from simsuite.solvers.heat.operator.ledger import Ledger
@@ -30,7 +31,7 @@ class Engine(Protocol):
 
 class FieldStepper:
     """Owns the field of `start` and `spare` further ones. `views[now]` is the present field as kernels take it, and
-    `states[now]` also has everything else that a step changes."""
+    `states[now]` also has everything else that a step changes. beside: what is stepped by other processes."""
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class FieldStepper:
         start: Snapshot,
         engine: Engine,
         spare: int = 1,
+        beside: NoNeighbours = ALL_ROWS,
     ) -> None:
         self.step = start.step
         self.chosen: Mapping[str, str] = {"kernel": "numba"}
@@ -53,7 +55,8 @@ class FieldStepper:
         self.views, self._low_views = ([backend.view(a) for a in arrays] for arrays in (self.fields, self._lows))
         self.states = [State(T, backend.view(a) if compensated else T) for T, a in zip(self.views, whole)]
         self.now = 0
-        self.recorder = backend.recorder()
+        self.recorder = beside.recorder(backend)
+        beside.remember(self.views, self.fields)
         self._engine = engine
         self._measure = Measure(made, wanted, backend, engine.edges, engine.operator, compensated)
         self._smooth_rate: SmoothRate | None = None  # not None only for steps that leave waves from cell to cell

@@ -13,6 +13,7 @@ from typing import Any
 from simsuite.core import Backend, Clock, Snapshot, Stepper
 from simsuite.scenario.heat import HeatRun, HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.table import ROWS
 
@@ -44,7 +45,8 @@ class StepLimits:
 
 @dataclass(frozen=True)
 class Ingredients:
-    """What a stepper is made from. stages: of each step. kernel: the kind of kernels that the run asks for."""
+    """What a stepper is made from. stages: of each step. kernel: the kind of kernels that the run asks for. beside:
+    what is stepped by other processes."""
 
     made: Discretisation
     wanted: Wanted
@@ -53,6 +55,7 @@ class Ingredients:
     start: Snapshot
     stages: int
     kernel: str
+    beside: NoNeighbours = ALL_ROWS
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
-from simsuite.core import Backend, Clock, Device, JsonObject, Layout, Series, Snapshot, Stepper, Variable
+from simsuite.core import Clock, Device, JsonObject, Layout, Series, Snapshot, Variable
 from simsuite.crossings.looks import Looks, Reading
 from simsuite.errors import DeviceError, NumericalFailure, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.linear.analysis import AnalysisKeys
 from simsuite.solvers.equal_steps import EqualSteps
 from simsuite.solvers.linear.analysis.report import Analysis
+from simsuite.solvers.linear.batch import Batch
 from simsuite.solvers.linear.checks.advice import warnings_of
 from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help, overflow_message
 from simsuite.solvers.linear.control.names import Parts, parts_of
@@ -29,23 +30,16 @@ from simsuite.solvers.linear.control.refusal import analysis_mistakes
 from simsuite.solvers.linear.control.report import ControlReport
 from simsuite.solvers.linear.inputs.clock import UniformClock
 from simsuite.solvers.linear.matrices.embedding import index_variable, largest, parts, state_variables
-from simsuite.solvers.linear.method_choice.method import Plan, columns_of_steps, make_plan
-from simsuite.solvers.linear.method_choice.on_device import lack_of_memory, method_bytes, timed_pace
-from simsuite.solvers.linear.method_choice.refusal import modes_or_not, powers_or_not
+from simsuite.solvers.linear.method_choice.method import Plan, make_plan
+from simsuite.solvers.linear.method_choice.on_device import lack_of_memory, timed_pace
 from simsuite.solvers.linear.powers.jumps import Jumps, unlike
-from simsuite.solvers.linear.powers.power import ANCHOR, ERROR, PowerStepper
-from simsuite.solvers.linear.powers.powers import Powers
+from simsuite.solvers.linear.powers.power import ANCHOR, ERROR
 from simsuite.solvers.linear.results.frobenius import norm_of
 from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
 from simsuite.solvers.linear.results.not_finite import first_not_finite
 from simsuite.solvers.linear.results.residual import residual
 from simsuite.solvers.linear.results.watched import WatchedEntries, largest_entry
-from simsuite.solvers.linear.shared_columns import SharedColumns
-from simsuite.solvers.linear.spectral.cost import gain_by_modes, pace
 from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
-from simsuite.solvers.linear.spectral.prepare import prepare
-from simsuite.solvers.linear.spectral.stepper import SpectralStepper
-from simsuite.solvers.linear.stepping.step import LinearStepper
 from simsuite.solvers.linear.system import LinearSystem, read_system
 from simsuite.solvers.matmul.blocks import MOST_ROWS
 from simsuite.solvers.schedule import frame_steps
@@ -57,7 +51,7 @@ _ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}
 
 
 @dataclass(frozen=True)
-class LinearProblem(SharedColumns, EqualSteps):
+class LinearProblem(Batch, EqualSteps):
     """The linear system X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
@@ -156,10 +150,6 @@ class LinearProblem(SharedColumns, EqualSteps):
         other = dataclasses.replace(self, system=system, plan=plan)
         vars(other).update(analysis=self.analysis, _control=self._control)  # where cached properties are kept
         return other
-
-    @cached_property
-    def _jumps(self) -> Jumps:
-        return Jumps.between(self.system.stops(self.frames), *self.system.start.shape)
 
     @cached_property
     def clock(self) -> Clock:
@@ -267,60 +257,6 @@ class LinearProblem(SharedColumns, EqualSteps):
         X = self.system.start.astype(self.dtype)
         return Snapshot(0, {"state": X} if self._by_steps else {"state": X, ANCHOR: X})
 
-    def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        """The stepper of the run. Raises NumericalFailure where powers or modes are asked for and cannot be used."""
-        if self._by_steps:
-            return self._stepping(backend, start)
-        name, stepper, why = self._leaping(backend, start)
-        stepper = stepper or self._stepping(backend, start)
-        stepper.chosen = {**stepper.chosen, "stepper": name, "stepper_reason": why}
-        return stepper
-
-    def _leaping(self, backend: Backend, start: Snapshot) -> tuple[str, Stepper | None, str]:
-        """(method, the stepper that takes many steps at once by it, the reason), or ("step", None, the reason) where
-        neither powers nor modes can be used.
-        """
-        found: list[str] = []
-        for name in self._tries(backend, start):
-            make = self._with_powers if name == "power" else self._with_modes
-            stepper, why = make(backend, start)
-            if stepper is not None:
-                return name, stepper, "; ".join([*(found or [self.plan.reason]), why])
-            found.append(why)
-        return "step", None, "; ".join(found)
-
-    def _tries(self, backend: Backend, start: Snapshot) -> Iterator[str]:
-        """The methods to try in turn: that of the plan and, unless the scenario asks for that one, the other of powers
-        and modes. Modes are tried only where they are less work than steps.
-        """
-        yield self.plan.method
-        if self.plan.asked or self.system.moves:
-            return
-        if self.plan.method == "spectral":
-            yield "power"
-            return
-        timed = functools.partial(pace, backend, self._jumps, self.dtype, self.kernel)
-        steps = columns_of_steps(self._jumps, self.system.share)
-        if start.step > 0 or gain_by_modes(self._jumps, steps, timed) > 1:
-            yield "spectral"
-
-    def _with_powers(self, backend: Backend, start: Snapshot) -> tuple[Stepper | None, str]:
-        jumps, frames = self._jumps, self.frames
-        make = functools.partial(Powers, backend, self.system.dense(), jumps, frames, self.dtype, self.kernel)
-        powers, why = powers_or_not(make, start, self.plan, self.tolerance)
-        if powers is None:
-            return None, why
-        stops = self.system.stops(self.frames)
-        return PowerStepper(backend, start, self.system, stops, powers, self.kernel), why
-
-    def _with_modes(self, backend: Backend, start: Snapshot) -> tuple[Stepper | None, str]:
-        make = functools.partial(prepare, self.system, self.dt, self.frames, self.dtype)
-        modes, why = modes_or_not(make, start, self.plan, self.tolerance, self.clock.end)
-        return (None if modes is None else SpectralStepper(backend, start, self.system, modes, self.kernel)), why
-
-    def _stepping(self, backend: Backend, start: Snapshot) -> Stepper:
-        return LinearStepper(backend, start, self.system, self.frames[-1], self.kernel)
-
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         return {
             "time": np.array(self.clock.time(observed.step)),
@@ -380,10 +316,3 @@ class LinearProblem(SharedColumns, EqualSteps):
     def fault(self, observed: Snapshot) -> str | None:
         arrays = {"": observed.arrays["state"], " of C X": self._stored(observed)}
         return first_not_finite(arrays, self.system.is_complex)
-
-    def device_bytes(self) -> int:
-        """The bytes that a run may allocate on its device. A run by powers or modes may have to fall back to steps, or
-        to change from powers to modes or back, so the largest need counts.
-        """
-        methods = {"step", self.plan.method, *(() if self.plan.asked or self._by_steps else _ERRORS)}
-        return max(method_bytes(method, self.system, self._jumps, self.dtype, self.clock.end) for method in methods)

@@ -40,8 +40,8 @@ class SemiDiscrete:
     Raises ValueError for scenarios that contain anything it cannot handle."""
 
     def __init__(self, scenario: HeatScenario) -> None:
-        if scenario.region or scenario.manufactured:
-            raise ValueError("neither regions nor manufactured solutions are known here")
+        if scenario.region or scenario.manufactured or any(each.mask for each in scenario.heating):
+            raise ValueError("neither regions nor masks nor manufactured solutions are known here")
         g = scenario.grid
         self._shape = (g.ny, g.nx)
         self._dx, self._dy = g.lx / g.nx, g.ly / g.ny

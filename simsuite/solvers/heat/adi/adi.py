@@ -39,8 +39,10 @@ import numpy as np
 from simsuite.core import Backend, Clock, Snapshot
 from simsuite.scenario.heat import HeatRun
 from simsuite.solvers.heat.adi.lines import Lines
+from simsuite.solvers.heat.adi.shared_lines import SharedLines
 from simsuite.solvers.heat.arguments import Along
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, Neighbours, NoNeighbours
 from simsuite.solvers.heat.operator.operator import Operator, block_for
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.smooth_rate import SmoothRate
@@ -74,8 +76,11 @@ def parts_of(stiffness: float) -> np.ndarray:
 class AdiSteps:
     """Takes steps of any length with an operator whose table of edges has two scratch rows."""
 
-    def __init__(self, operator: Operator, iteration_change: np.ndarray | None = None) -> None:
-        self.operator = o = operator
+    def __init__(
+        self, operator: Operator, iteration_change: np.ndarray | None = None, beside: NoNeighbours = ALL_ROWS
+    ) -> None:
+        self.operator, self._beside = operator, beside
+        o = operator
         b, dtype, (ny, nx) = o.backend, o.dtype, (o.made.ny, o.made.nx)
         self._real = dtype.type
         # The increment; where a step is iterated, also the increment of the iteration before and the mean temperature.
@@ -83,8 +88,8 @@ class AdiSteps:
         self._views = [b.view(a) for a in self._increments]
         # Transposed copies of the arrays that the solution along x needs. Each direction uses the field of the other
         # one as scratch.
-        self._arrays = [b.zeros(shape, dtype) for shape in ((nx, ny), (nx + 1, ny), (nx, ny), (3, ny), (3, nx))]
-        self._turned, self._gx, self._c, self._rows, self._columns = (b.view(a) for a in self._arrays)
+        self._arrays = [b.zeros(shape, dtype) for shape in ((nx, ny), (nx + 1, ny), (nx, ny), (3, ny))]
+        self._turned, self._gx, self._c, self._rows = (b.view(a) for a in self._arrays)
         self._scratch_y = b.view(self._arrays[0].reshape(ny, nx))
         self._scratch_x = [b.view(a.reshape(nx, ny)) for a in self._increments]
         self.iteration_change = b.array(np.zeros(1, dtype) if iteration_change is None else iteration_change)
@@ -102,11 +107,14 @@ class AdiSteps:
         self._transpose_back = b.launcher(k.transpose, *k.tiles_of(nx, ny))
         self._ahead = b.launcher(k.ahead, (nx, ny), block_for(made))
         self._largest_rows = b.launcher(k.largest_rows, (ny * k.THREADS, 3), (k.THREADS, 1))
-        self._largest_columns = b.launcher(k.largest_rows, (nx * k.THREADS, 3), (k.THREADS, 1))
         self._largest = b.launcher(k.largest, (k.THREADS,), (k.THREADS,))
         along_x = Along(g=self._gx, c=self._c, edges=o.edges.flat, first=0, wrap=made.wrap_x)
         along_y = Along(g=o.gy, c=o.c, edges=o.edges.flat, first=2 * ny, wrap=made.wrap_y)
-        self._along_x, self._along_y = Lines(b, o.dtype, (nx, ny), along_x), Lines(b, o.dtype, (ny, nx), along_y)
+        self._along_x = Lines(b, o.dtype, (nx, ny), along_x)
+        self._along_y: Lines | SharedLines = Lines(b, o.dtype, (ny, nx), along_y)
+        if isinstance(self._beside, Neighbours):
+            self._beside.remember(self._views, self._increments)
+            self._along_y = SharedLines(o, self._beside)
         self._transpose(o.c, self._c)
         self._transpose_gx(o.gx, self._gx)
 
@@ -115,10 +123,11 @@ class AdiSteps:
         row 0 of the tables give. Row 0 must have been filled."""
         o = self.operator
         o.refresh(T, 0)
-        R = self._turned
+        R, D = self._turned, self._views[0]
         self._right_side(T, o.unheated, o.edges.at(0), self._real(dt), R)
-        self._largest_columns(R, R, R, self._columns)
-        return float(np.max(o.backend.to_host(self._arrays[4])[1]))
+        self._transpose_back(R, D)
+        self._largest_rows(D, D, D, self._rows)
+        return float(self._beside.largest(o.backend.to_host(self._arrays[3]))[1])
 
     def queue(self, T: Any, out: Any, rows: tuple[int, int, int], dt: float, booked: bool = True) -> None:
         """Queue a step of length dt from T to out, which may be T.
@@ -141,6 +150,10 @@ class AdiSteps:
         newest = (iterations - 1) % 2
         if o.nonlinear and booked:
             self._largest_rows(T, self._views[newest], self._views[1 - newest], self._rows)
+            if self._beside.shared:
+                found = o.backend.to_host(self._arrays[3])
+                found[...] = self._beside.largest(found)[:, None]
+                o.backend.copy(o.backend.array(found), self._arrays[3])
             self._largest(self._rows, real(_LEAST * np.finfo(o.dtype).eps), self._iterated)
         self._ahead(T, self._views[newest], real(1), out)
 
@@ -214,29 +227,42 @@ class AdiSteps:
 class AdiStepper(FieldStepper):
     """Advances the field of `start` on `backend`."""
 
-    def __init__(self, made: Discretisation, wanted: Wanted, clock: Clock, backend: Backend, start: Snapshot) -> None:
+    def __init__(
+        self,
+        made: Discretisation,
+        wanted: Wanted,
+        clock: Clock,
+        backend: Backend,
+        start: Snapshot,
+        beside: NoNeighbours = ALL_ROWS,
+    ) -> None:
         T = start.arrays["temperature"]
         # The edge table has three rows for each step or part of one: for its beginning, its middle and its end.
-        self.parts = self._parts_of_first(made, clock) if start.step == 0 else np.zeros(0)
+        self.parts = self._parts_of_first(made.whole, clock) if start.step == 0 else np.zeros(0)
         halves = np.stack([self.parts[:-1], 0.5 * (self.parts[:-1] + self.parts[1:])], axis=1).ravel()
         offsets = (0.0, 0.5, 1.0, *halves, *self.parts[-1:])
         self.operator = Operator(made, clock, backend, T.dtype, start.arrays, offsets, scratch=2)
-        super().__init__(made, wanted, clock, backend, start, self.operator, spare=int(wanted.rate))
-        self._steps = AdiSteps(self.operator, start.arrays.get("iteration_change"))
+        super().__init__(made, wanted, clock, backend, start, self.operator, int(wanted.rate), beside)
+        self._steps = AdiSteps(self.operator, start.arrays.get("iteration_change"), beside)
         if wanted.rate:
             self._smooth_rate = SmoothRate(self.operator, self.views[1], self._steps.smooth)
-        self.rough = start.step == 0 and self._is_rough(made)
+        self._whole = made.whole
+        if not beside.shared:  # else other processes are not there yet
+            assert self.rough in (False, True)
 
     @staticmethod
     def _parts_of_first(made: Discretisation, clock: Clock) -> np.ndarray:
         fastest, _ = made.rates(made.edges.looks(clock.times[-1]))
         return parts_of(clock.dt(0) * fastest)
 
-    def _is_rough(self, made: Discretisation) -> bool:
+    @functools.cached_property
+    def rough(self) -> bool:
         """Whether conduction would change some initial temperature, in one step at the first rate, by more than the
-        range of initial, edge and ambient temperatures."""
+        range of initial, edge and ambient temperatures. To be asked for before the first step."""
+        if self.step > 0:
+            return False
         self.operator.begin(0, 1)
-        low, high = made.temperatures(made.edges.looks(self.clock.times[-1]))
+        low, high = self._whole.temperatures(self._whole.edges.looks(self.clock.times[-1]))
         return self._steps.largest_first_change(self.views[0], self.clock.dt(0)) > high - low
 
     @property
@@ -281,7 +307,7 @@ RECORD = StepperRecord(
     name="adi",
     words="adi, implicit",
     order_in_time=2,
-    make=lambda of: AdiStepper(of.made, of.wanted, of.clock, of.backend, of.start),
+    make=lambda of: AdiStepper(of.made, of.wanted, of.clock, of.backend, of.start, of.beside),
     kinds=(STEPS,),
     work=_work,
     device_bytes=_device_bytes,

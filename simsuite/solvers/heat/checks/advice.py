@@ -133,7 +133,7 @@ def remedies(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     if scenario.time.dt != "auto" and bounded and made.law is not None:
         found.append('the given dt was stable at the first temperatures; k(T) has changed since: try dt = "auto"')
     found += _undefined(scenario, made)
-    named = zip(scenario.heating, made.sources)
+    named = zip(made.heating, made.sources)
     growing = [each.words for each, f in named if grows_with_temperature(f, made, scenario.time.end or 0.0)]
     if growing:
         found.append(f"{growing[0]} depends on T, and may grow without bound: limit it, as in min(.., 1e9)")
@@ -150,7 +150,7 @@ def remedies(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
 def _undefined(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """A sentence for each source and each condition of an edge that may be no number at some time or temperature."""
     end = scenario.time.end or 0.0
-    reasons = [(each.words, why_undefined(f, made, end)) for each, f in zip(scenario.heating, made.sources)]
+    reasons = [(each.words, why_undefined(f, made, end)) for each, f in zip(made.heating, made.sources)]
     for piece in made.edges.pieces:
         reasons += [
             (f"the {piece.path[1]} edge", why_undefined(f, made, end, True)) for f in (piece.first, piece.second)

@@ -100,7 +100,7 @@ def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str,
             if f.depends_on("t"):
                 few = edge_points(f, piece, end, _POINTS, _POINTS)
                 yield f"the {edge} edge", f, piece.x[few], piece.y[few]
-    for source in scenario.heating:
+    for source in made.heating:
         x, y = source_cells(source.power, made, end, 0.0, _POINTS, _POINTS)
         power = without_moments(source.power, x, y, end)
         if power.depends_on("t"):
@@ -109,7 +109,7 @@ def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str,
 
 def _sources_in_cells(scenario: HeatScenario, made: Discretisation, idle: Collection[Expression]) -> Iterator[str]:
     """A sentence for each source that is so narrow that the grid gives it another power."""
-    for source in scenario.heating:
+    for source in made.heating:
         if source.power in idle or source.by_cells:
             continue
         found = grid_power(source.power, made, scenario.time.end or 0.0)

@@ -75,9 +75,13 @@ def _finer(scenario: HeatScenario, cells: str) -> str:
 
 def _sources(scenario: HeatScenario, made: Discretisation) -> dict[Expression, str]:
     end, found = scenario.time.end or 0.0, {}
+    x, y = made.centres
     free, everywhere = ~np.broadcast_to(made.held, (made.ny, made.nx)), np.ones((made.ny, made.nx), bool)
-    for source in scenario.heating:
+    for source in made.heating:
         power = source.power
+        if source.mask is not None and source.shape is not None and not source.shape(x=x, y=y).any():
+            found[power] = f"{source.words} heats nothing: {source.mask.file} marks no cell"
+            continue
         if not (power.names or not free.any()) or not _is_zero(power, made, end, free):
             continue
         if made.any_held and not _is_zero(power, made, end, everywhere):
@@ -94,7 +98,7 @@ def _sources(scenario: HeatScenario, made: Discretisation) -> dict[Expression, s
 def lost_watts(scenario: HeatScenario, made: Discretisation) -> Iterator[str]:
     """A sentence for each source in watts of which a part lies in cells that are held at a temperature."""
     held = np.broadcast_to(made.held, (made.ny, made.nx))
-    for source in scenario.heating if made.any_held else ():
+    for source in made.heating if made.any_held else ():
         if source.name == SURFACE or not source.by_cells:
             continue
         x, y = made.centres

@@ -19,7 +19,7 @@ def late_switches(scenario: HeatScenario, made: Discretisation, idle: Collection
     end = scenario.time.end
     if scenario.time.steady or end is None or scenario.manufactured:
         return []
-    named = [(each.words, f) for each, f in zip(scenario.heating, made.sources)]
+    named = [(each.words, f) for each, f in zip(made.heating, made.sources)]
     for piece in made.edges.pieces:
         named += [(f"the {piece.path[1]} edge", f) for f in (piece.first, piece.second)]
     found = [

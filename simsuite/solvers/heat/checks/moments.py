@@ -84,7 +84,7 @@ def _data(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, E
         for f in data:
             yield f"the {piece.path[1]} edge", f, piece.x[few], piece.y[few]
     x, y = (a.ravel()[:: -(-a.size // _CELLS)] for a in made.centres)
-    for source in scenario.heating:
+    for source in made.heating:
         yield source.words, source.power, np.tile(x, y.size), np.repeat(y, x.size)
 
 

@@ -193,7 +193,7 @@ def _path(scenario: HeatScenario, piece: Piece, key: str) -> Path:
 
 
 def _sources(scenario: HeatScenario, made: Discretisation) -> Iterator[_Data]:
-    heating, stride = scenario.heating, max(1, max(made.nx, made.ny) // _CELLS)
+    heating, stride = made.heating, max(1, max(made.nx, made.ny) // _CELLS)
     columns, rows = np.arange(0, made.nx, stride), np.arange(0, made.ny, stride)
     x, y = made.centres[0][columns], made.centres[1][rows]
     free = ~np.broadcast_to(made.held, (made.ny, made.nx))[::stride, ::stride]

@@ -39,7 +39,7 @@ def steep_sources(scenario: HeatScenario, made: Discretisation, plan: Plan) -> l
     stable = longest_step(plan.stages, limit) if plan.stages else limit
     if not longest > _MORE * stable:
         return []
-    names = [each.words for each in scenario.heating]
+    names = [each.words for each in made.heating]
     name = (*names, "the source of the manufactured solution")[int(np.argmax(slopes))]
     return [
         f"{name} kinks at temperatures that may come up, and falls there so steeply that {plan.stepper} "

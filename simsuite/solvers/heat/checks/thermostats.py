@@ -52,7 +52,7 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
     if scenario.time.end is None:
         return []
     found = []
-    for source in scenario.heating:
+    for source in made.heating:
         if source.power.depends_on("T"):
             jumps = list(islice(_jumps(source.power, made, scenario.time.end), _NAMED + 1))
             if jumps:
@@ -73,7 +73,7 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
 
 def _steady_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """The sentences of `thermostat_warnings` where the steady state is asked for."""
-    named = [(each.words, f, _HALF, False) for each, f in zip(scenario.heating, made.sources)]
+    named = [(each.words, f, _HALF, False) for each, f in zip(made.heating, made.sources)]
     named += [(_conducting(scenario), f, _FEW, True) for f in conductivities(scenario)]
     jumping_ones = [part for part in named if part[1].depends_on("T") and next(jumping(part[1].tree, "T"), None)]
     within = steady_reach(made) if jumping_ones else (0.0, 0.0)
@@ -156,7 +156,7 @@ def _at(*jumps: Jump) -> str:
 def why_jumping(scenario: HeatScenario, made: Discretisation, reached: tuple[float, float]) -> tuple[str, str] | None:
     """What jumps at a temperature that a run passed, and what to write in its place; None where nothing jumps. reached:
     the least and the largest temperature that the run came to."""
-    powers = [source.power for source in scenario.heating]
+    powers = [source.power for source in made.heating]
     kinds = (("a source", powers, _HALF, False), (_conducting(scenario), conductivities(scenario), _FEW, True))
     for what, functions, width, centred in kinds:
         for f in functions:

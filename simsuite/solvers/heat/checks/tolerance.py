@@ -198,7 +198,7 @@ def _why_missed(scenario: HeatScenario, made: Discretisation, results: Mapping[s
         return f"{why}, as where {what} jumps at a temperature", (
             f"; steps cannot end where each cell passes such a temperature: make it a ramp there, such as {ramp}"
         )
-    powers = [source.power for source in scenario.heating]
+    powers = [source.power for source in made.heating]
     rising = [power for power in powers if _gives_more(power, made, end, (low, high))]
     if any(grows_with_temperature(power, made, end) for power in rising):
         return f"{why}, as where a source makes temperatures run away", ""

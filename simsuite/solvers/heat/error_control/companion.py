@@ -22,6 +22,7 @@ import numpy as np
 from simsuite.core import Backend
 from simsuite.solvers.heat.adi.adi import AdiSteps
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
 from simsuite.solvers.heat.operator.operator import block_for
 from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Steps
 from simsuite.solvers.heat.rkl2.stages import GeneralStages, PlainStages
@@ -113,10 +114,12 @@ class Companion:
         kept: Sequence[tuple[Any, Any]],
         E: Any,
         room: Any,
+        beside: NoNeighbours = ALL_ROWS,
     ) -> None:
+        self._beside = beside
         self._backend, self._adi, self._halves, self._kept, self._E, self._room = backend, adi, halves, kept, E, room
-        self._recorder = backend.recorder()
-        self._rkl2 = Rkl2Steps(stages, backend, self._recorder)
+        self._recorder = beside.recorder(backend)
+        self._rkl2 = Rkl2Steps(stages, backend, self._recorder, beside)
         kernels = backend.kernels("simsuite.solvers.heat.adi.adi")
         self._ahead = backend.launcher(kernels.ahead, (made.nx, made.ny), block_for(made))
 
@@ -131,6 +134,7 @@ class Companion:
             self._backend.copy(array, copy)
         before, spare = views[now], views[(now + 2) % 3]
         self._ahead(before, E, real(1), U)
+        self._beside.refresh(U)
         if stages:
             fields = [U, before, spare]
             turned = [fields[(i - now) % 3] for i in range(3)]

@@ -35,6 +35,8 @@ from simsuite.solvers.heat.error_control.step_moments import StepMoments
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
+from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.ledger import Ledger
 from simsuite.solvers.heat.operator.operator import Operator, block_for
 from simsuite.solvers.heat.plan import Control
@@ -54,6 +56,7 @@ _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times within a step of adi, one for eac
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)
 # numbers of the fields for the error of a step, for the errors of all steps so far, and for intermediate results
 _ESTIMATE, _LASTING, _ROOM = 3, 4, 5
+_SIGNS = np.array([[1.0], [-1.0], [1.0]])  # of the largest error, and of the least and the largest temperature
 
 
 class ControlledStepper(FieldStepper):
@@ -73,9 +76,10 @@ class ControlledStepper(FieldStepper):
         plan: Control,
         changes: Sequence[float],
         degrees: str,
+        beside: NoNeighbours = ALL_ROWS,
     ) -> None:
         T = start.arrays["temperature"]
-        self._plan, safe, self._degrees = plan, plan.safe, degrees
+        self._plan, safe, self._degrees, self._beside = plan, plan.safe, degrees, beside
         self._jumps = dict.fromkeys(changes, False) | dict.fromkeys(plan.jumps, True)
         self._moment = StepMoments(clock)
         plain = is_plain(made) and not wanted.rate
@@ -84,12 +88,12 @@ class ControlledStepper(FieldStepper):
         if plain:
             unit = float(made.rho_c.flat[0])
             stages = PlainStages(made, backend, self._operator.edges, self._operator.ledger, unit)
-        super().__init__(made, wanted, clock, backend, start, self._operator, spare=5)
+        super().__init__(made, wanted, clock, backend, start, self._operator, spare=5, beside=beside)
         if "lasting_error" in start.arrays:
             backend.copy(backend.array(start.arrays["lasting_error"]), self.fields[_LASTING])
         self._ledger: Ledger = self._operator.ledger
-        self._rkl2 = Rkl2Steps(stages, backend, self.recorder)
-        self._adi = AdiSteps(self._operator, start.arrays.get("iteration_change"))
+        self._rkl2 = Rkl2Steps(stages, backend, self.recorder, beside)
+        self._adi = AdiSteps(self._operator, start.arrays.get("iteration_change"), beside)
         if wanted.rate:
             self._smooth_rate = SmoothRate(self._operator, self.views[_ROOM], self._adi.smooth)
         # what a step changes besides the field, so that a step that is taken again leaves no trace
@@ -100,7 +104,7 @@ class ControlledStepper(FieldStepper):
         self._halves_array = backend.array(offsets)
         self._halves = backend.view(self._halves_array)
         self._real = T.dtype.type
-        self._cells, self.work = float(made.nx * made.ny), 0.0
+        self._cells, self.work = float(made.nx * made.whole.ny), 0.0
         self._bind(made)
         feeds = any(f.depends_on("T") for f in made.sources)
         self._growth: ErrorGrowth | None = None  # not None only where sources depend on T
@@ -110,27 +114,19 @@ class ControlledStepper(FieldStepper):
         self._missed = MissedKinks.of(made, backend, self._operator, T.dtype)
         self._companion: Companion | None = None  # not None only where conductivities dip or peak at temperatures
         if plan.dips is not None:
-            self._contrasts = Contrasts(made, plan.dips, clock.times[-1])
-            fields = self.views[_LASTING], self.views[_ROOM]
-            self._companion = Companion(made, backend, stages, self._adi, (_FIRST, _SECOND), self._kept, *fields)
-        self._stable = StableStep(made, safe, clock.times[-1])
+            self._contrasts = Contrasts(made.whole, plan.dips, clock.times[-1])
+            more = self._kept, self.views[_LASTING], self.views[_ROOM], beside
+            self._companion = Companion(made, backend, stages, self._adi, (_FIRST, _SECOND), *more)
+        self._stable = StableStep(made.whole, safe, clock.times[-1])
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
-        span = (float(T.min()), float(T.max()))
-        state = start.arrays.get("control")
-        self.control = StepControl(
-            plan.tolerance,
-            clock.times[-1],
-            first,
-            span,
-            changing=bool(self._jumps),
-            state=state,
-            least=plan.range_floor,
-            feeding=feeds,
-        )
+        given = distinct(made.whole.T0)
+        span = float(given.min()), float(given.max())
+        known = bool(self._jumps), start.arrays.get("control"), plan.range_floor, feeds
+        self.control = StepControl(plan.tolerance, clock.times[-1], first, span, *known)
         self._pieces = Pieces({*changes, *plan.stops}, clock.times[-1])
         self._longest = plan.longest_steps
         end = clock.times[-1]
-        unlimited = plan.unsure and any(grows_with_temperature(f, made, end) for f in made.sources)
+        unlimited = plan.unsure and any(grows_with_temperature(f, made.whole, end) for f in made.sources)
         self._runaway = Runaway(end) if unlimited else None
 
     def _bind(self, made: Discretisation) -> None:
@@ -189,7 +185,7 @@ class ControlledStepper(FieldStepper):
         goal, late = self.step + n, time.monotonic() + seconds
         while self.step < goal:
             self._take_step()
-            if time.monotonic() >= late:
+            if seconds < math.inf and self._beside.decided(lambda: time.monotonic() >= late):
                 break
 
     def rehearse(self) -> Iterator[Callable[[], object]]:
@@ -397,4 +393,5 @@ class ControlledStepper(FieldStepper):
     def _judged(self) -> tuple[float, float, float]:
         """The largest estimate of the error, and the least and the largest temperature after the step."""
         rows = self.backend.to_host(self._rows_array)
-        return float(rows[0].max()), float(rows[1].min()), float(rows[2].max())
+        error, lowest, highest = map(float, self._beside.largest(rows * _SIGNS))
+        return error, -lowest, highest

@@ -70,7 +70,7 @@ class ErrorGrowth:
         """Queue the effect of diffusion and sources on errors E in a time `since`, up to time t, s.
 
         T: temperatures by then. span: the least and the largest temperature so far, K. spare: two fields."""
-        fastest = fastest_growth(self._made, t, *span)
+        fastest = fastest_growth(self._made.whole, t, *span)
         parts = 1 + int(min(MOST_PARTS - 1, PARTS * fastest * since))
         for _ in range(parts):  # each of these steps divides a mode of eigenvalue κ by 1 + κ·since/parts
             self._adi.smooth(E, T, 0, 2.0 * since / parts)
@@ -104,7 +104,7 @@ class ErrorGrowth:
     def rate(self, T: Any, t: float, span: tuple[float, float], spare: Sequence[Any]) -> float:
         """About the largest μ, 1/s, at temperatures T, by power iteration; 0 where it is negative. spare: two
         fields."""
-        if fastest_growth(self._made, t, *span) == 0.0:
+        if fastest_growth(self._made.whole, t, *span) == 0.0:
             return 0.0
         rates, V = spare
         self._slopes(T, span, rates, V)

@@ -32,16 +32,17 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Snapshot
+from simsuite.core import Backend, Clock, Snapshot, Stepper
 from simsuite.scenario.heat import HeatRun
 from simsuite.solvers.heat.exact.separation import Separated, axes, obstacle, separate
 from simsuite.solvers.heat.exact.transform import is_fast, transform, transform_entries
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import Neighbours
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.operator import Operator
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.stepper import FieldStepper
-from simsuite.solvers.heat.stepper_record import KindOfWork, StepperRecord, Trial, Usual, Work
+from simsuite.solvers.heat.stepper_record import Ingredients, KindOfWork, StepperRecord, Trial, Usual, Work
 from simsuite.solvers.table import ROWS
 
 TERMS = 16  # the number of terms of the series of φ₂: the first one left out is below 1e-19 of the sum
@@ -58,8 +59,8 @@ class ExactStepper(FieldStepper):
         super().__init__(made, wanted, clock, backend, start, self, spare=0)
         self._dtype = backend.kernels(__name__).working_precision(T.dtype)
         self._dt: Any = None
-        parts = separate(made)
-        T0 = distinct(made.T0)
+        parts = separate(made.whole)
+        T0 = distinct(made.whole.T0)
         self._allocate(parts, 0.5 * float(T0.min()) + 0.5 * float(T0.max()))
         self._bind(parts)
 
@@ -167,11 +168,20 @@ def _device_bytes(made: Discretisation, plain: bool, run: HeatRun) -> int:
     return made.T0.itemsize * (fields + transforms) + tables
 
 
+def _make(of: Ingredients) -> Stepper:
+    common = of.made, of.wanted, of.clock, of.backend, of.start
+    if isinstance(of.beside, Neighbours):
+        from simsuite.solvers.heat.exact.shared_exact import SharedExactStepper  # which needs this module
+
+        return SharedExactStepper(*common, of.beside)
+    return ExactStepper(*common)
+
+
 RECORD = StepperRecord(
     name="exact",
     words="exact, no error in time",
     order_in_time=None,
-    make=lambda of: ExactStepper(of.made, of.wanted, of.clock, of.backend, of.start),
+    make=_make,
     kinds=(STEPS, PRODUCTS),
     work=_work,
     device_bytes=_device_bytes,

@@ -102,7 +102,7 @@ def _in_material(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:
 
 
 def _in_sources(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:
-    heating = scenario.heating
+    heating = d.heating
     for i, (power, static) in enumerate(zip(d.sources, d.static)):
         if not static:
             name = "t" if power.depends_on("t") else "T"

@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from simsuite.expressions import Expression
+from simsuite.scenario.heat.heating import Heating
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Edges, at_points
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.grid.spans import extreme_times, most_given
@@ -50,7 +51,8 @@ class Discretisation:
 
     kx, ky: conductivity, W/(m K), at the initial temperature where it depends on T. rho_c: J/(m³ K). held: which cells
     are held at their initial temperature. T0: the initial temperature, K. sources: expressions in x, y, t, T, W/m³.
-    empty: the numbers of the regions that contain no cell, from 0 on."""
+    empty: the numbers of the regions that contain no cell, from 0 on. heating: what the first sources come from, in the
+    same order; one that is derived from a reference comes after these."""
 
     kx: np.ndarray
     ky: np.ndarray
@@ -63,6 +65,17 @@ class Discretisation:
     law: Law | None
     sources: tuple[Expression, ...]
     empty: tuple[int, ...] = ()
+    heating: tuple[Heating, ...] = ()
+
+    @property
+    def whole(self) -> Discretisation:
+        """The plate of which this one is a slab, see `slabs`."""
+        return self
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The number of the first row in the whole plate, negative beyond a periodic edge, and of all rows of that."""
+        return 0, self.ny
 
     @property
     def ny(self) -> int:

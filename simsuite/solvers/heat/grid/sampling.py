@@ -15,8 +15,9 @@ import numpy as np
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.heat import HeatScenario, ImageRef, Mask, Part, Region, is_image
-from simsuite.scenario.heat.shapes import outline_margin
+from simsuite.scenario.heat import HeatScenario, ImageRef, Part, is_image
+from simsuite.scenario.heat.mask import MaskShape
+from simsuite.scenario.heat.shapes import Shape, outline_margin
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.arrays import read_npy, readable, require_plain
 from simsuite.solvers.heat.grid.shapes import inside_shape
@@ -118,24 +119,24 @@ class Sampler:
             self._mistakes.append(Mistake((*path, "values"), message, help))
         return np.where(np.isnan(values), 1.0, values)
 
-    def inside(self, region: Region, path: Path_) -> np.ndarray:
-        """Which cells have their centre in a region or on its outline, (ny, nx)."""
-        if isinstance(region, Mask):
-            return self._masked(region, path)
-        return inside_shape(self.x, self.y, region, self._margin)
+    def inside(self, shape: Shape | MaskShape, path: Path_) -> np.ndarray:
+        """Which cells have their centre in a shape or on its outline, (ny, nx)."""
+        if isinstance(shape, MaskShape):
+            return self._masked(shape, path)
+        return inside_shape(self.x, self.y, shape, self._margin)
 
-    def _masked(self, region: Mask, path: Path_) -> np.ndarray:
-        if is_image(region.file):
-            return self._pixels(region.file, (*path, "file")) @ np.array(_GREY) >= 1000 * BRIGHT
-        file = self._base / region.file
+    def _masked(self, mask: MaskShape, path: Path_) -> np.ndarray:
+        if is_image(mask.file):
+            return self._pixels(mask.file, (*path, "file")) @ np.array(_GREY) >= 1000 * BRIGHT
+        file = self._base / mask.file
         try:
             readable(lambda: require_plain(file))
             values = readable(lambda: np.lib.format.open_memmap(file, mode="r"))
         except ValueError as error:
-            self._mistakes.append(Mistake((*path, "file"), f"{region.file} {error}"))
+            self._mistakes.append(Mistake((*path, "file"), f"{mask.file} {error}"))
             return np.zeros(self.shape, bool)
         if values.shape != self.shape or values.dtype.kind not in "biuf":
-            message = f"{region.file} holds {values.dtype} of shape {values.shape}, needed are (ny, nx) = {self.shape}"
+            message = f"{mask.file} holds {values.dtype} of shape {values.shape}, needed are (ny, nx) = {self.shape}"
             self._mistakes.append(Mistake((*path, "file"), message))
             return np.zeros(self.shape, bool)
         return np.asarray(values) != 0

@@ -48,6 +48,11 @@ class Slab:
 WHOLE = Slab(0, 1, 0, 0, 1)
 
 
+def slabs_among(ny: int, processes: int, least: int) -> int:
+    """How many slabs of at least so many rows a grid is divided into for so many processes."""
+    return max(1, min(processes, ny // least))
+
+
 def slab_of(ny: int, process: int, processes: int, periodic: bool) -> Slab:
     """The slab of a process; all are about as high, and the lowest is that of process 0."""
     begin, end = (ny * p // processes for p in (process, process + 1))
@@ -60,40 +65,50 @@ def slab_of(ny: int, process: int, processes: int, periodic: bool) -> Slab:
 @dataclass(frozen=True, eq=False)
 class Plate(Discretisation):
     """The plate that a slab is, without periodic edges at its ends. Which kernels are for it follows from the whole
-    grid, so that all slabs are stepped in the same way. Only for problems whose sources depend on neither time nor
-    temperature, and conductivities not on temperature: other expressions are evaluated on the device, which would have
-    to be told where the slab lies."""
+    grid, so that all slabs are stepped in the same way."""
 
     slab: Slab = WHOLE
-    whole: Discretisation | None = None
+    of: Discretisation | None = None
+
+    @property
+    def whole(self) -> Discretisation:
+        assert self.of is not None
+        return self.of
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.slab.first_row, self.slab.ny
+
+    @cached_property
+    def centres(self) -> tuple[np.ndarray, np.ndarray]:
+        x, y = self.whole.centres
+        return x, y[self.slab.rows]
 
     @cached_property
     def any_held(self) -> bool:
-        return self._whole.any_held
+        return self.whole.any_held
 
     @cached_property
     def uniform(self) -> bool:
-        return self._whole.uniform
+        return self.whole.uniform
 
     @property
     def nonlinear(self) -> bool:
-        return self._whole.nonlinear
+        return self.whole.nonlinear
 
     @cached_property
     def static_source(self) -> np.ndarray:
-        return _rows(self._whole.static_source, self.slab)
-
-    @property
-    def _whole(self) -> Discretisation:
-        assert self.whole is not None
-        return self.whole
+        return _rows(self.whole.static_source, self.slab)
 
 
 def plate_of(made: Discretisation, slab: Slab) -> Plate:
     rows, one = slab.rows, made.edges
     edges = Edges(tuple(_pieces(one, slab)), len(rows), one.nx, one.dx, one.dy)
     kx, ky, rho_c, held, T0 = (_rows(a, slab) for a in (made.kx, made.ky, made.rho_c, made.held, made.T0))
-    return Plate(kx, ky, rho_c, held, T0, edges, made.wrap_x, False, None, made.sources, slab=slab, whole=made)
+    law = None if made.law is None else replace(made.law, which=_rows(made.law.which, slab))
+    return Plate(
+        kx, ky, rho_c, held, T0, edges, made.wrap_x, False, law, made.sources, heating=made.heating, slab=slab, of=made
+    )
 
 
 def _rows(a: np.ndarray, slab: Slab) -> np.ndarray:

@@ -7,6 +7,7 @@ from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.expression_placeholders import along_x, along_y
 from simsuite.solvers.heat.arguments import Law, LawEdges, Plate
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
+from simsuite.solvers.heat.operator.sources_cpu import whole_row
 
 fx, fy = part(along_x), part(along_y)
 
@@ -40,8 +41,9 @@ def _conduct(begin, end, T, plate, law, edges, k):
     row = min(k, edges.data.shape[0] - 1)
     ny, nx = T.shape
     for y in range(begin, end):
+        py = (whole_row(y, law.first, law.rows) + 0.5) * dy
         for x in range(nx):
-            px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float(T[y, x]), float(which[y, x])
+            px, t, w = (x + 0.5) * dx, float(T[y, x]), float(which[y, x])
             held = not c[y, x] > 0
             if x < nx - 1 or wrap_x:
                 e = x + 1 if x < nx - 1 else 0
@@ -56,7 +58,7 @@ def _conduct(begin, end, T, plate, law, edges, k):
                 n = y + 1 if y < ny - 1 else 0
                 m = 0.5 * (t + float(T[n, x]))
                 a = fy(px, py, m, ky[y, x], w, numbers_y)
-                b = fy(px, (n + 0.5) * dy, m, ky[n, x], float(which[n, x]), numbers_y)
+                b = fy(px, (whole_row(n, law.first, law.rows) + 0.5) * dy, m, ky[n, x], float(which[n, x]), numbers_y)
                 g = _between(a, b, held, not c[n, x] > 0) / (dy * dy)
                 gy[y + 1, x] = g
                 if y == ny - 1:

@@ -8,6 +8,7 @@ from numba import cuda, float64
 from simsuite.solvers.expression_placeholders import along_x, along_y
 from simsuite.solvers.heat.arguments import Law, LawEdges, Plate
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
+from simsuite.solvers.heat.operator.sources_cuda import whole_row
 
 fx, fy = cuda.jit(device=True)(along_x), cuda.jit(device=True)(along_y)
 
@@ -45,7 +46,8 @@ def conduct(T, plate, law, edges, k):
     row = min(k, edges.data.shape[0] - 1)
     ny, nx = T.shape
     if x < nx and y < ny:
-        px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float64(T[y, x]), float64(which[y, x])
+        px, py = (x + 0.5) * dx, (whole_row(y, law.first, law.rows) + 0.5) * dy
+        t, w = float64(T[y, x]), float64(which[y, x])
         held = not c[y, x] > 0
         if x < nx - 1 or wrap_x:
             e = x + 1 if x < nx - 1 else 0
@@ -60,7 +62,7 @@ def conduct(T, plate, law, edges, k):
             n = y + 1 if y < ny - 1 else 0
             m = 0.5 * (t + float64(T[n, x]))
             a = fy(px, py, m, ky[y, x], w, numbers_y)
-            b = fy(px, (n + 0.5) * dy, m, ky[n, x], float64(which[n, x]), numbers_y)
+            b = fy(px, (whole_row(n, law.first, law.rows) + 0.5) * dy, m, ky[n, x], float64(which[n, x]), numbers_y)
             g = _between(a, b, held, not c[n, x] > 0) / (dy * dy)
             gy[y + 1, x] = g
             if y == ny - 1:

@@ -15,9 +15,10 @@ from simsuite.solvers.table import ROWS, FunctionTable, Moments, RowLauncher
 class EdgeTable:
     """Rows of β, then γ, at all edge points, for the times `offsets` steps after the step they are filled for.
 
-    flat: the rows one after another, as kernels take them; `at(k)`: where row k begins. data: the numbers that the
-    conditions give, (rows or 1, 2 points), see `edges.Piece`. scratch: how many further rows there are for the stepper
-    to fill itself, which begin at `scratch_at(i)`. Where nothing depends on time or temperature there is one row."""
+    array: the rows one after another; flat: the same as kernels take them; `at(k)`: where row k begins. data: the
+    numbers that the conditions give, (rows or 1, 2 points), see `edges.Piece`. scratch: how many further rows there are
+    for the stepper to fill itself, which begin at `scratch_at(i)`. Where nothing depends on time or temperature there
+    is one row."""
 
     def __init__(
         self,
@@ -37,7 +38,8 @@ class EdgeTable:
         self.data = self._data.values
         self.points, self.dtype = edges.size, np.dtype(dtype)
         self._rows = backend.zeros((self._count + scratch, 2 * self.points), dtype)
-        self.flat, self.rows = backend.view(self._rows.reshape(-1)), backend.view(self._rows)
+        self.array = self._rows.reshape(-1)
+        self.flat, self.rows = backend.view(self.array), backend.view(self._rows)
         self._held = [backend.array(a) for a in (edges.kinds, made.edge_k(), edges.delta)]
         self.kinds, self.k, self._delta = (backend.view(a) for a in self._held)
         self._nowhere_array = backend.zeros((1, 1), dtype)

@@ -84,7 +84,9 @@ class Operator:
             fields = (made.kx, made.ky, made.law.which)
             self._fields = [*(backend.array(np.ascontiguousarray(a)) for a in fields), *numbers]
             kx, ky, which, numbers_x, numbers_y = (backend.view(a) for a in self._fields)
-            law = Law(kx=kx, ky=ky, which=which, dx=made.dx, dy=made.dy, numbers_x=numbers_x, numbers_y=numbers_y)
+            numbers_of = {"numbers_x": numbers_x, "numbers_y": numbers_y}
+            place = dict(zip(("first", "rows"), made.place))
+            law = Law(kx=kx, ky=ky, which=which, dx=made.dx, dy=made.dy, **numbers_of, **place)
             self._law = tuple(law), tuple(LawEdges(self.edges.kinds, self.edges.data, self.edges.k))
         self.entries = ledger_entries(made)
         self._book = backend.launcher(kernels.book, (self.entries,), (min(self.entries, 128),))
@@ -105,6 +107,11 @@ class Operator:
             wrap_y=self.made.wrap_y,
             zero=self.zero,
         )
+
+    @property
+    def conductances_y(self) -> Any:
+        """gy as an array of the backend."""
+        return self._arrays[2]
 
     @property
     def operator(self) -> Operator:

@@ -5,7 +5,7 @@
 A source that depends on t is nearly always a short sum of products (`expressions.separable`): a spot that moves, heat
 that is switched on and off in a rectangle. Such a source takes nx + ny values for each step instead of one evaluation
 for each cell, and kernels that take several steps at once have these values from two short tables. Other sources are
-evaluated in every cell, in float64.
+evaluated in every cell, in float64, and so are those in cells that a file marks.
 
 The power of a row of cells is the sum over its cells, float64. For products it is Σᵢ Yᵢ(y)·Σₓ Xᵢ(x), with the values in
 the tables."""
@@ -22,6 +22,7 @@ from simsuite.core import Backend
 from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds
 from simsuite.expressions.separable import Pair, separate
+from simsuite.expressions.tree import MARK, Marked, walk
 from simsuite.solvers.expression_placeholders import written_kernels
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.table import ROWS, FunctionTable, Moments
@@ -35,7 +36,7 @@ _LARGEST = {"float32": 1e30, "float64": 1e250}
 
 def products(made: Discretisation, clock: Moments, dtype: np.dtype) -> list[tuple[Pair, ...] | None]:
     """For each source that is not static, the factors X and Y of its products; None if it is no such sum."""
-    x, y = made.centres
+    x, y = made.whole.centres
     ranges = ((float(x[0]), float(x[-1])), (float(y[0, 0]), float(y[-1, 0])), (clock.times[0], clock.times[-1]))
     return [_products(f, *ranges, dtype.name) for f, static in zip(made.sources, made.static) if not static]
 
@@ -111,10 +112,11 @@ class Sources:
             base = self.base if i == 0 else self.q
             rest: tuple[Any, ...] = (self._c, base, self.q, self.power, i * made.ny)
             if pairs is None:
-                own, numbers = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T"))
-                self._arrays += numbers
+                own, numbers = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T", MARK))
+                self._arrays += [*numbers, backend.array(_marks(f))]
                 launch = backend.launcher(own.source, extent, (threads,))
-                rest = (made.dx, made.dy, *rest, backend.view(numbers[0]))
+                arrays = (self._arrays[-1], numbers[0])
+                rest = (made.dx, made.dy, *made.place, *rest, *map(backend.view, arrays))
                 launches.append(_evaluated(launch, self._times, rest))
             else:
                 launch = backend.launcher(kernels.add_products, extent, (threads,))
@@ -161,6 +163,12 @@ class Sources:
             entry = first + i * made.ny
             self._book(self._sums, self.y_table.values, *where, n, self._dtype.type(weight), ledger, entry, made.ny)
             term += len(pairs)
+
+
+def _marks(f: Expression) -> np.ndarray:
+    """The cells that a file marks for a source, (ny, nx), uint8; (1, 1) where no file does."""
+    found = next((part for part in walk(f.tree) if isinstance(part, Marked)), None)
+    return np.zeros((1, 1), np.uint8) if found is None else found.cells.astype(np.uint8)
 
 
 def _evaluated(launch: Any, times: FunctionTable, rest: tuple[Any, ...]) -> Any:

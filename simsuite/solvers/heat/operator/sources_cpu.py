@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from simsuite.parallel_for import kernel, parallel_for
+from simsuite.parallel_for import kernel, parallel_for, part
 
 THREADS = 1  # the number of threads that a row of cells is launched with
+
+
+@part
+def whole_row(y, first, rows):
+    """The number of row y of a slab among all rows of the grid. first, rows: see `Discretisation.place`."""
+    row = y + first
+    if row < 0:
+        return row + rows
+    return row - rows if row >= rows else row
 
 
 @parallel_for

@@ -11,6 +11,15 @@ from simsuite.solvers.heat.operator.block_per_row_cuda import THREADS, sum_up
 
 
 @cuda.jit(device=True)
+def whole_row(y, first, rows):
+    """The number of row y of a slab among all rows of the grid. first, rows: see `Discretisation.place`."""
+    row = y + first
+    if row < 0:
+        return row + rows
+    return row - rows if row >= rows else row
+
+
+@cuda.jit(device=True)
 def _power(sums, ys, row_x, row_y, term, terms, y, ny):
     """The power of a row of cells: the sum of the products of terms from `term` on."""
     total = float64(0.0)

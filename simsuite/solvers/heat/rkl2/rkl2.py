@@ -25,6 +25,7 @@ from simsuite.core import Backend, Clock, Recorder, Snapshot
 from simsuite.scenario.heat import HeatRun
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.neighbours import ALL_ROWS, NoNeighbours
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.rkl2.coefficients import MOST_STAGES, Coefficients, coefficients, longest_step, stages_for
 from simsuite.solvers.heat.rkl2.stages import GeneralStages, PlainStages, make_stages
@@ -58,8 +59,10 @@ class _Part:
 class Rkl2Steps:
     """Takes steps of any length. They work on three fields, one of which holds Y_0."""
 
-    def __init__(self, stages: PlainStages | GeneralStages, backend: Backend, recorder: Recorder) -> None:
-        self.stages, self._backend, self._recorder = stages, backend, recorder
+    def __init__(
+        self, stages: PlainStages | GeneralStages, backend: Backend, recorder: Recorder, beside: NoNeighbours = ALL_ROWS
+    ) -> None:
+        self.stages, self._backend, self._recorder, self._beside = stages, backend, recorder, beside
         self._kept: list[Any] = []
         self.prepared = functools.cache(self._prepare)
 
@@ -68,11 +71,12 @@ class Rkl2Steps:
         return c, list(self._parts(c))
 
     def _parts(self, c: Coefficients) -> Iterator[_Part]:
-        """The parts that a step is divided into, because a table has one row for Y_0 and only ROWS - 1 others."""
+        """The parts that a step is divided into, because a table has one row for Y_0 and only ROWS - 1 others, and
+        because halos are to be exchanged."""
         first = 1
         while first <= c.stages:
             row = 0 if first == 1 else 1
-            last = min(c.stages, first + ROWS - 1 - row)
+            last = min(c.stages, first + self._beside.in_turn(ROWS - row) - 1)
             offsets = np.zeros(ROWS)
             rows = last - first + 1 + row
             offsets[row:rows] = c.times[first - 1 : last]
@@ -97,6 +101,8 @@ class Rkl2Steps:
         c, parts = self.prepared(stages)
         fields = [views[now], *(views[(now + 2 - j % 2) % 3] for j in range(1, stages + 1))]
         for part in parts:
+            if part.first > 1:
+                self._beside.refresh(fields[part.first - 1], fields[part.first - 2])
             self.stages.begin(step, part.rows, part.offsets)
 
             def launch(part: _Part = part) -> None:
@@ -106,6 +112,7 @@ class Rkl2Steps:
                         after(j, fields[j])
 
             self._recorder.replay((now, dt, stages, part.first), launch)
+        self._beside.refresh(fields[stages])
         return (now + 1) % 3
 
 
@@ -113,13 +120,20 @@ class Rkl2Stepper(FieldStepper):
     """Advances the field of `start` by steps of `stages` stages on `backend`."""
 
     def __init__(
-        self, made: Discretisation, wanted: Wanted, clock: Clock, backend: Backend, start: Snapshot, stages: int
+        self,
+        made: Discretisation,
+        wanted: Wanted,
+        clock: Clock,
+        backend: Backend,
+        start: Snapshot,
+        stages: int,
+        beside: NoNeighbours = ALL_ROWS,
     ) -> None:
         self._number = stages
         engine = make_stages(made, clock, backend, start, wanted.rate)
-        super().__init__(made, wanted, clock, backend, start, engine, spare=2)
+        super().__init__(made, wanted, clock, backend, start, engine, spare=2, beside=beside)
         self._ledger = engine.ledger
-        self._steps = Rkl2Steps(engine, backend, self.recorder)
+        self._steps = Rkl2Steps(engine, backend, self.recorder, beside)
 
     def advance(self, n: int) -> None:
         self.check_end(n)
@@ -151,7 +165,7 @@ RECORD = StepperRecord(
     name="rkl2",
     words="rkl2, super-time-stepping",
     order_in_time=2,
-    make=lambda of: Rkl2Stepper(of.made, of.wanted, of.clock, of.backend, of.start, of.stages),
+    make=lambda of: Rkl2Stepper(of.made, of.wanted, of.clock, of.backend, of.start, of.stages, of.beside),
     kinds=(PLAIN, GENERAL),
     work=_work,
     device_bytes=_device_bytes,

@@ -28,15 +28,16 @@ class ProcessNoise:
 
 
 class NoiseRows:
-    """The rows from `first` on of buffers (first + q, m), which are filled with the noise w.
+    """The rows from `first` on of buffers (first + q, m), which are filled with the noise w. column: the number, in the
+    batch, of the first of the m states.
 
     The step number is kept on the device, so that launches can be recorded and replayed at later steps.
     """
 
-    def __init__(self, backend: Backend, first: int, shape: tuple[int, int], seed: int) -> None:
+    def __init__(self, backend: Backend, first: int, shape: tuple[int, int], seed: int, column: int = 0) -> None:
         q, m = shape
         kernels = backend.kernels("simsuite.solvers.linear.discretisation.noise")
-        self._first, self._seed = first, np.uint64(seed)
+        self._first, self._seed, self._column = first, np.uint64(seed), column
         self._array = backend.zeros(1, np.int64)
         self._begin = backend.view(self._array)
         self._mark = backend.launcher(kernels.mark, (1,), (1,))
@@ -50,4 +51,4 @@ class NoiseRows:
         """Queue that a buffer, given as a view, is filled with the noise w of the k-th step since
         the last `prepare`.
         """
-        self._fill(buffer, self._first, self._begin, k, self._seed)
+        self._fill(buffer, self._first, self._begin, k, self._seed, self._column)

@@ -34,24 +34,24 @@ def _single(x, step, i, j, seed):
 
 
 @part
-def _draw(X, row, step, i, j, seed):
+def _draw(X, row, step, i, j, seed, column):
     end = min(j + _TASK, X.shape[1])
     if row + 1 < X.shape[0]:
-        _pair(X[row, j:end], X[row + 1, j:end], step, i, j, seed)
+        _pair(X[row, j:end], X[row + 1, j:end], step, i, column + j, seed)
     else:
-        _single(X[row, j:end], step, i, j, seed)
+        _single(X[row, j:end], step, i, column + j, seed)
 
 
 @parallel_for
-def _draw_tasks(begin, end, X, first, step, seed, tasks):
+def _draw_tasks(begin, end, X, first, step, seed, column, tasks):
     for number in range(begin, end):
         i = number // tasks
-        _draw(X, first + 2 * i, step, i, number % tasks * _TASK, seed)
+        _draw(X, first + 2 * i, step, i, number % tasks * _TASK, seed, column)
 
 
 @kernel
-def fill(X, first, begin, k, seed):
+def fill(X, first, begin, k, seed, column):
     """Write the noise w of step begin[0] + k to X[first:]."""
     step, pairs, tasks = begin[0] + k, (X.shape[0] - first + 1) // 2, -(-X.shape[1] // _TASK)
     most = pairs * tasks if pairs * X.shape[1] > _SERIAL else 1
-    _draw_tasks(pairs * tasks, (X, first, step, seed, tasks), most)
+    _draw_tasks(pairs * tasks, (X, first, step, seed, column, tasks), most)

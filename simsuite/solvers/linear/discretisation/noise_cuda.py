@@ -13,12 +13,12 @@ def mark(begin, step):
 
 
 @cuda.jit(cache=True)
-def fill(X, first, begin, k, seed):
+def fill(X, first, begin, k, seed, column):
     """Write the noise w of step begin[0] + k to X[first:]."""
     j, i = cuda.grid(2)
     row = first + 2 * i
     if j < X.shape[1] and row < X.shape[0]:
-        w0, w1, w2, w3 = words(begin[0] + k, i, j, seed)
+        w0, w1, w2, w3 = words(begin[0] + k, i, column + j, seed)
         r = radius64(w0, w1)
         x, y = direction64(w2, w3)
         X[row, j] = r * x

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,37 +53,58 @@ class _Growing:
         self.P, self.S = P, S
 
 
+class Estimate(NamedTuple):
+    """How good powers are: see `Powers`."""
+
+    lost: float
+    rounding: float
+    products: float
+    overflow: float | None
+
+
 class Powers:
     """The powers that take the states of a system over any number of steps up to its longest gap.
 
-    dtype: the run's precision; kernel: as `product` takes it. lost: an estimate of the error of powers, relative to the
-    state, see `PowerLoss` and `PowerError`; rounding: the error by the rounding of exp(A dt), which is not part of it;
-    products: that by the rounding of products, where it is separated. overflow: the step at about which the state
+    dtype: the run's precision; kernel: as `product` takes it; columns: how many states there are, of `jumps.m` in all;
+    estimate: what another process has found for the same powers. lost: an estimate of the error of powers, relative to
+    the state, see `PowerLoss` and `PowerError`; rounding: the error by the rounding of exp(A dt), which is not part of
+    it; products: that by the rounding of products, where it is separated. overflow: the step at about which the state
     overflows, if it does.
     """
 
     def __init__(
-        self, backend: Backend, system: LinearSystem, jumps: Jumps, frames: Sequence[int], dtype: Any, kernel: str
+        self,
+        backend: Backend,
+        system: LinearSystem,
+        jumps: Jumps,
+        frames: Sequence[int],
+        dtype: Any,
+        kernel: str,
+        columns: int,
+        estimate: Estimate | None = None,
     ) -> None:
         self.dtype, self.steps = dtype, jumps.steps
         self._backend = backend
         self._drive = Drive(backend, system)
         n = jumps.n
-        self._products = Products(backend, jumps.m, kernel, biased=not self._drive.silent)
+        self._products = Products(backend, columns, kernel, biased=not self._drive.silent)
         thin_products, wide_products = Products(backend, 1, kernel), Products(backend, n, kernel, biased=False)
         self._zero = backend.zeros((1, n), np.float64)
         held, lacks = self._drive.held, lacking(system)
         pushed = None if lacks is None else (lacks[0], lacks[1] @ held.values[:, self._drive.strongest])
-        probe = PowerError(backend, system, self._drive, float(np.finfo(dtype).max), pushed)
-        followed = _followed(system, lacks if held.changes else pushed)
+        probe = followed = None
+        if estimate is None:
+            probe = PowerError(backend, system, self._drive, float(np.finfo(dtype).max), pushed)
+            followed = _followed(system, lacks if held.changes else pushed)
         self._squares: list[Power] = []
         growing: dict[int, _Growing] = {}
         P, S = backend.array(system.A), self._drive.B
         for level in range(jumps.levels):
             thin, _ = thin_products(P)
-            probe.level(thin, self._drive.sums(S, np.float64))
-            if not probe.bounded or probe.overflow is not None:
-                break
+            if probe is not None:
+                probe.level(thin, self._drive.sums(S, np.float64))
+                if not probe.bounded or probe.overflow is not None:
+                    break
             if followed is not None:
                 followed.level(backend.to_host(P), backend.to_host(S).T)
             self._squares.append(self._power(P, S))
@@ -101,14 +122,16 @@ class Powers:
                 square = self._next(wide, thin, S, _Growing(P, S))
                 P, S = square.P, square.S
             del wide
-        self.lost = probe.error(jumps.steps)
-        self.rounding, self.products = probe.rounding, 0.0
-        if followed is not None and self.lost < math.inf:
-            start = system.start
-            loss = power_course.loss(followed, start, held, frames) if held.changes else followed.loss(start, jumps)
-            if loss is not None:
-                self.lost, self.rounding, self.products = loss.powers, loss.rounding, loss.products
-        self.overflow = probe.overflow
+        if probe is not None:
+            estimate = Estimate(probe.error(jumps.steps), probe.rounding, 0.0, probe.overflow)
+            if followed is not None and estimate.lost < math.inf:
+                start = system.start
+                loss = power_course.loss(followed, start, held, frames) if held.changes else followed.loss(start, jumps)
+                if loss is not None:
+                    estimate = Estimate(loss.powers, loss.rounding, loss.products, probe.overflow)
+        assert estimate is not None
+        self.estimate = estimate
+        self.lost, self.rounding, self.products, self.overflow = estimate
         self._formed = {gap: self._power(grown.P, grown.S) for gap, grown in growing.items()}
 
     def _power(self, P: Any, S: Any) -> Power:

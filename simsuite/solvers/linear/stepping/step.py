@@ -109,12 +109,18 @@ class _RecordedInputs:
 class LinearStepper:
     """A stepper that takes single steps, with the state on its device.
 
-    steps: how many the whole run has. kernel: which kernel to use, as `product` takes it. Raises DeviceError where that
-    kernel cannot be had.
+    steps: how many the whole run has. kernel: which kernel to use, as `product` takes it. column: the number, in the
+    batch, of the first state. Raises DeviceError where that kernel cannot be had.
     """
 
     def __init__(
-        self, backend: Backend, start: Snapshot, system: LinearSystem, steps: int, kernel: str = "auto"
+        self,
+        backend: Backend,
+        start: Snapshot,
+        system: LinearSystem,
+        steps: int,
+        kernel: str = "auto",
+        column: int = 0,
     ) -> None:
         X = start.arrays["state"]
         dtype, (n, columns), drawn = X.dtype, X.shape, 0
@@ -123,7 +129,7 @@ class LinearStepper:
         self._noise: NoiseRows | None = None
         if system.noise is not None:
             drawn = system.noise.G.shape[1]
-            self._noise = NoiseRows(backend, n, (drawn, columns), system.noise.seed)
+            self._noise = NoiseRows(backend, n, (drawn, columns), system.noise.seed, column)
         first = backend.array(np.concatenate([X, np.zeros((drawn, columns), dtype)]))
         buffers = [first, backend.zeros(first.shape, dtype)]
         # The arrays [X; W]: a step reads all of one and writes X of the other.

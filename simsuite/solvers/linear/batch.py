@@ -1,0 +1,181 @@
+"""The steppers of a batch of states, and of the part of it that each of several processes has: some of its columns.
+
+Every entry of a product is a chain of multiplications and additions along a row of A and a column of X, whatever the
+other columns (see `matmul.product`), so that each process has the bits that one process has there. All have the same
+number of columns, hence the same kernels: where a batch does not divide, or has fewer columns than there are processes,
+the last column of a process is stepped again in place of those that are missing, and left out in the end.
+
+Each process computes powers of A itself. Whether powers or modes do, and how much they lose, is found by the first
+process, as is the decomposition into modes: libraries on other machines may give other bits."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from simsuite.communication.communicator import ALONE, Communicator
+from simsuite.core import Backend, Snapshot, Stepper
+from simsuite.solvers.linear.method_choice.method import Plan, columns_of_steps
+from simsuite.solvers.linear.method_choice.on_device import method_bytes
+from simsuite.solvers.linear.method_choice.refusal import modes_or_not, powers_or_not
+from simsuite.solvers.linear.powers.jumps import Jumps
+from simsuite.solvers.linear.powers.power import ANCHOR, PowerStepper
+from simsuite.solvers.linear.powers.powers import Estimate, Powers
+from simsuite.solvers.linear.spectral.cost import gain_by_modes, pace
+from simsuite.solvers.linear.spectral.prepare import START, prepare
+from simsuite.solvers.linear.spectral.stepper import SpectralStepper
+from simsuite.solvers.linear.stepping.step import LinearStepper
+from simsuite.solvers.linear.system import LinearSystem
+
+_BY_COLUMN = ("state", "output", ANCHOR, START)  # arrays with a column for each state; others belong to A
+
+
+class Batch:
+    """What makes the steppers of a linear problem, whole or in parts: see `capabilities.Divisible`."""
+
+    system: LinearSystem
+    dtype: Any
+    dt: float
+    frames: tuple[int, ...]
+    kernel: str
+    plan: Plan
+    tolerance: float
+
+    @cached_property
+    def _jumps(self) -> Jumps:
+        return Jumps.between(self.system.stops(self.frames), *self.system.start.shape)
+
+    # ---- parts
+
+    def indivisible(self, processes: int) -> str | None:
+        if self.system.start.shape[1] == 1:
+            return "it has a single state, whose components all depend on each other; processes share states of a batch"
+        return None
+
+    def part_bytes(self, processes: int) -> int:
+        own = self.system.start[:, _taken(self.system.start.shape[1], 0, processes)]
+        return self._bytes_of(replace(self.system, start=own))
+
+    def device_bytes(self) -> int:
+        """The bytes that a run may allocate on its device."""
+        return self._bytes_of(self.system)
+
+    def _bytes_of(self, system: LinearSystem) -> int:
+        """Bytes for a system with some of the states. A run by powers or modes may have to fall back to steps, or to
+        change from powers to modes or back, so the largest need counts."""
+        name = self.plan.method
+        methods = {"step", name, *(() if self.plan.asked or name == "step" else ("power", "spectral"))}
+        return max(method_bytes(each, system, self._jumps, self.dtype, self.frames[-1]) for each in methods)
+
+    def cut(self, state: Snapshot, process: int, processes: int) -> Snapshot:
+        taken = _taken(self.system.start.shape[1], process, processes)
+        arrays = {name: a[:, taken] if name in _BY_COLUMN else a for name, a in state.arrays.items()}
+        return Snapshot(state.step, arrays)
+
+    def join(self, parts: Sequence[Snapshot]) -> Snapshot:
+        m = self.system.start.shape[1]
+        own = [len(_own(m, process, len(parts))) for process in range(len(parts))]
+
+        def joined(name: str) -> np.ndarray:
+            if name not in _BY_COLUMN:
+                return parts[0].arrays[name]
+            return np.concatenate([part.arrays[name][:, :n] for part, n in zip(parts, own)], axis=1)
+
+        return Snapshot(parts[0].step, {name: joined(name) for name in parts[0].arrays})
+
+    # ---- steppers
+
+    def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
+        """The stepper of the run. Raises NumericalFailure where powers or modes are asked for and cannot be used."""
+        return self.part(backend, start, ALONE)
+
+    def part(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Stepper:
+        own = _own(self.system.start.shape[1], communicator.rank, communicator.size)
+        steps = functools.partial(
+            LinearStepper, backend, start, self.system, self.frames[-1], self.kernel, column=own.start
+        )
+        if self.plan.method == "step":
+            return steps()
+        name, stepper, why = self._leaping(backend, start, communicator)
+        stepper = stepper or steps()
+        stepper.chosen = {**stepper.chosen, "stepper": name, "stepper_reason": why}
+        return stepper
+
+    def _leaping(
+        self, backend: Backend, start: Snapshot, communicator: Communicator
+    ) -> tuple[str, Stepper | None, str]:
+        """(method, the stepper that takes many steps at once by it, the reason), or ("step", None, the reason) where
+        neither powers nor modes can be used.
+        """
+        found: list[str] = []
+        for name in self._tries(backend, start):
+            make = self._with_powers if name == "power" else self._with_modes
+            stepper, why = make(backend, start, communicator)
+            if stepper is not None:
+                return name, stepper, "; ".join([*(found or [self.plan.reason]), why])
+            found.append(why)
+        return "step", None, "; ".join(found)
+
+    def _tries(self, backend: Backend, start: Snapshot) -> Iterator[str]:
+        """The methods to try in turn: that of the plan and, unless the scenario asks for that one, the other of powers
+        and modes. Modes are tried only where they are less work than steps.
+        """
+        yield self.plan.method
+        if self.plan.asked or self.system.moves:
+            return
+        if self.plan.method == "spectral":
+            yield "power"
+            return
+        timed = functools.partial(pace, backend, self._jumps, self.dtype, self.kernel)
+        steps = columns_of_steps(self._jumps, self.system.share)
+        if start.step > 0 or gain_by_modes(self._jumps, steps, timed) > 1:
+            yield "spectral"
+
+    def _with_powers(self, backend: Backend, start: Snapshot, communicator: Communicator) -> tuple[Stepper | None, str]:
+        columns = start.arrays["state"].shape[1]
+        make: Callable[..., Powers] = functools.partial(
+            Powers, backend, self.system.dense(), self._jumps, self.frames, self.dtype, self.kernel, columns
+        )
+        found: list[Powers] = []
+
+        def judge() -> tuple[Estimate | None, str]:
+            powers, why = powers_or_not(make, start, self.plan, self.tolerance)
+            if powers is None:
+                return None, why
+            found.append(powers)
+            return powers.estimate, why
+
+        estimate, why = communicator.from_first(judge)
+        if estimate is None:
+            return None, why
+        powers = found[0] if found else make(estimate)
+        return PowerStepper(backend, start, self.system, self.system.stops(self.frames), powers, self.kernel), why
+
+    def _with_modes(self, backend: Backend, start: Snapshot, communicator: Communicator) -> tuple[Stepper | None, str]:
+        make = functools.partial(prepare, self.system, self.dt, self.frames, self.dtype)
+        judge = functools.partial(modes_or_not, make, start, self.plan, self.tolerance, self.frames[-1])
+        if start.step > 0:  # all have the modes, with their own columns of the coordinates, in what they start from
+            modes, why = judge()
+        else:
+            modes, why = communicator.from_first(judge)
+            if modes is not None:
+                taken = _taken(self.system.start.shape[1], communicator.rank, communicator.size)
+                modes = replace(modes, start=np.ascontiguousarray(modes.start[:, taken]))
+        return (None if modes is None else SpectralStepper(backend, start, self.system, modes, self.kernel)), why
+
+
+def _own(m: int, process: int, processes: int) -> range:
+    """The columns of a process, of m."""
+    each = -(-m // processes)
+    return range(min(process * each, m), min((process + 1) * each, m))
+
+
+def _taken(m: int, process: int, processes: int) -> np.ndarray:
+    """The columns that a process steps: its own, and copies of the last one up to the number that all have."""
+    begin = process * -(-m // processes)
+    return np.minimum(np.arange(begin, begin + -(-m // processes)), m - 1)
