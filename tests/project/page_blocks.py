@@ -32,6 +32,8 @@ from conftest import ROOT
 from PIL import Image
 from running import call
 
+from simsuite.pictures.look import COLOURS, GREY, INK
+
 LIMIT = 300  # seconds that no block comes near
 RELATIVE = 1e-4  # of numbers: other processors round, and so choose steps, differently
 ROUNDING = 1e-8  # What is less says nothing on other processors.
@@ -194,14 +196,17 @@ def pictures_of(text: str) -> list[Path]:
 
 
 def small(picture: Path) -> Image.Image:
-    """A copy of a picture for a page: 840 pixels wide, of 256 colours, lines of a rare one among them."""
+    """A copy of a picture for a page: 840 pixels wide, of 256 colours, white and those of lines among them."""
     with Image.open(picture) as image:
-        size = (840, round(image.height * 840 / image.width))
-        return (
-            image.convert("RGB")
-            .resize(size, Image.Resampling.LANCZOS)
-            .quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        )
+        copy = image.convert("RGB").resize((840, round(image.height * 840 / image.width)), Image.Resampling.LANCZOS)
+    lines = [list(bytes.fromhex(colour[1:])) for colour in ("#ffffff", INK, GREY, *COLOURS)]
+    others = copy.quantize(256 - len(lines), Image.Quantize.MEDIANCUT).getpalette()
+    palette = np.concatenate([lines, np.reshape(others, (-1, 3))]).astype(np.float32)
+    colours, places = np.unique(np.asarray(copy).reshape(-1, 3), axis=0, return_inverse=True)
+    nearest = ((palette**2).sum(axis=1) - 2 * colours.astype(np.float32) @ palette.T).argmin(axis=1)
+    small = Image.fromarray(nearest[places].reshape(copy.height, copy.width).astype(np.uint8), "P")
+    small.putpalette(palette.astype(np.uint8).tobytes())
+    return small
 
 
 def unlike(shown: Path, drawn: Path) -> float:
