@@ -45,7 +45,8 @@ def draw_price(runs: Sequence[Recording], ax: Axes, option: str) -> list[Artist]
     ax.set_xscale("log")
     tidy(ax, f"{shortened(option, 30)}: price ± 95 %", "Paths", "Price (currency)")
     paths = sorted({_paths(run) for run in runs})
-    ax.set_xlim(first or paths[0] / 2, paths[-1] * 2)
+    room = max(2.0, (paths[-1] / paths[0]) ** 0.16)  # left of the first, for the words beside the line
+    ax.set_xlim(first or paths[0] / room, paths[-1] * 2)
     if first is None and paths[-1] < 100 * paths[0]:
         ax.set_xticks(paths, [f"{n:,}".replace(",", "\u2009") for n in paths])
         ax.xaxis.set_minor_formatter(NullFormatter())
