@@ -247,20 +247,18 @@ class AdiStepper(FieldStepper):
         if wanted.rate:
             self._smooth_rate = SmoothRate(self.operator, self.views[1], self._steps.smooth)
         self._whole = made.whole
-        if not beside.shared:  # else other processes are not there yet
-            assert self.rough in (False, True)
+        # Whether the first step is taken in parts. None until that step where other processes have to be asked, which
+        # are not there yet.
+        self.rough = False if start.step > 0 else None if beside.shared else self._is_rough()
 
     @staticmethod
     def _parts_of_first(made: Discretisation, clock: Clock) -> np.ndarray:
         fastest, _ = made.rates(made.edges.looks(clock.times[-1]))
         return parts_of(clock.dt(0) * fastest)
 
-    @functools.cached_property
-    def rough(self) -> bool:
+    def _is_rough(self) -> bool:
         """Whether conduction would change some initial temperature, in one step at the first rate, by more than the
-        range of initial, edge and ambient temperatures. To be asked for before the first step."""
-        if self.step > 0:
-            return False
+        range of initial, edge and ambient temperatures."""
         self.operator.begin(0, 1)
         low, high = self._whole.temperatures(self._whole.edges.looks(self.clock.times[-1]))
         return self._steps.largest_first_change(self.views[0], self.clock.dt(0)) > high - low
@@ -280,6 +278,8 @@ class AdiStepper(FieldStepper):
         T = self.views[0]
         for _ in range(n):
             dt = self.clock.dt(self.step)
+            if self.rough is None:
+                self.rough = self._is_rough()
             if self.step == 0 and self.rough:
                 self.operator.begin(0, 2 + 2 * len(self.parts))
                 for j, part in enumerate(np.diff(self.parts)):
