@@ -14,7 +14,7 @@ author = "the simsuite developers"
 copyright = "the simsuite developers, Apache-2.0"
 version = release = VERSION
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "website.docstrings"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "website.docstrings"]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
 language = "en"

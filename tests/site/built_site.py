@@ -31,7 +31,7 @@ def build(place: Path) -> str:
 @pytest.fixture(scope="session")
 def said_and_site(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """What Sphinx said, and the directory of the site. Of several processes of tests one builds it."""
-    for module in ("sphinx", "myst_parser", "furo"):
+    for module in ("sphinx", "myst_parser", "furo", "sphinx_copybutton"):
         pytest.importorskip(module, reason="needs what pip install 'simsuite[docs]' brings")
     place = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
