@@ -59,6 +59,17 @@ _QUANTITIES = {
     "F": "a capacitance",
     "ohm": "a resistance",
     "W/m**2": "a heat flux",
+    "W/m**3": "a heat source",
+    "W/(m**2*K)": "a heat transfer coefficient",
+    "W/(m*K)": "a thermal conductivity",
+    "J/(kg*K)": "a specific heat",
+    "J/kg": "a specific energy",
+    "kg/m**3": "a density",
+    "m**2/s": "a diffusivity",
+    "N": "a force",
+    "Pa": "a pressure",
+    "V": "a voltage",
+    "A": "a current",
     "dimensionless": "a plain number",
 }
 
@@ -160,8 +171,8 @@ def _read(number: Decimal, name: str, unit: Unit | None, scales: Scales) -> floa
     if unit in (TEMPERATURE, None) and (kelvin := _kelvin(number, name)) is not None:
         if unit is None and name in _KELVIN and scales.celsius:
             raise _Unfit(
-                "`{}` may be meant of a temperature or of a difference: temperatures are in °C here, and differences "
-                f"are plain numbers, {number}"
+                "`{}` may be meant of a temperature or of a difference, without a unit here: write "
+                f"{kelvin - _ICE_POINT} for that temperature, in °C, and {number} for that difference"
             )
         if kelvin < 0 and not (unit is None and name in _KELVIN):
             raise _Unfit(f"{number} `{{}}` is below absolute zero")
@@ -274,7 +285,8 @@ def _near(name: str) -> str:
 def _measure(unit: PintUnit) -> str:
     """What a unit is one of, after its name."""
     said = (said for name, said in _QUANTITIES.items() if unit.is_compatible_with(_registry().parse_units(name)))
-    return f"is the unit of {next(said, f'something of the dimension {unit.dimensionality}')}"
+    known = next(said, None)
+    return f"is the unit of {known}" if known else f"is a unit of the dimensions {unit.dimensionality}"
 
 
 def _shown(unit: str) -> str:

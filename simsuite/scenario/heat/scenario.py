@@ -30,6 +30,7 @@ from simsuite.scenario.units import DIFFERENCE, LENGTH, TEMPERATURE, Unit
 _ABSOLUTE = 'radiation goes by the fourth power of absolute temperatures, but units = "degC" says that all are in °C'
 _IN_KELVIN = 'write units = "K" and all temperatures in K, 273.15 more than in °C'
 _DERIVED = "follows from the manufactured solution"
+_NO_STEADY = "leave {} out, or set steady = false in [time]"
 _AT_TIME_0 = tuple((name, "the state at time 0 is a number or an expression in x and y") for name in ("T", "t"))
 
 
@@ -307,7 +308,7 @@ class HeatScenario(Section):
     def _steady_mistakes(self) -> list[Mistake]:
         """Mistakes that keep a steady state from existing or from being the only one."""
         named: list[tuple[tuple[str | int, ...], object]] = []
-        message, help = "a steady state has no course, in which something could come", "leave it out"
+        message, help = "nothing can come in a steady state, which has no times", _NO_STEADY.format("the event")
         timed = [Mistake(("event", i, "of"), message, help, on_key=True) for i in range(len(self.reaching))]
         conditions = [item for edge in EDGES for item in self.boundary.conditions(edge)]
         for path, condition in conditions:
@@ -315,7 +316,7 @@ class HeatScenario(Section):
         for i, source in enumerate(self.source):
             named += [(("source", i, key), getattr(source, key)) for key in ("power", "watts")]
             if source.on is not None:
-                message, help = "a steady state has no times", "leave on out, or set steady = false in [time]"
+                message, help = "a steady state has no times", _NO_STEADY.format("on")
                 timed.append(Mistake(("source", i, "on"), message, help, on_key=True))
         if self.surface is not None:
             named += [(("surface", key), getattr(self.surface, key)) for key in ("h", "ambient", "emissivity")]
