@@ -36,6 +36,12 @@ power = "1e3*sin(3*x*y+5*t)"
 [[source]]
 name = "thermostat"
 power = "{thermostat}"
+[[source]]
+name = "marked"
+shape = "mask"
+file = "marks.png"
+power = "20*(350-T)*x"
+on = [[0.3, 0.8], [1.1, 1.7]]
 [initial]
 temperature = "300+30*exp(-((x-0.5)**2+(y-0.7)**2)/0.1)"
 [boundary]

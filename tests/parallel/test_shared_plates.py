@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from plates import PLATES
 from shared_runs import commands, contents, faulty, require_same, simsuite, with_mpi
 
@@ -17,9 +19,11 @@ RUN = ["run", "x.toml", "-o", "run", "-q"]
 
 def lines(directory: Path, names: list[str]) -> list[list[str]]:
     """A command line for each of these plates, whose files are written to directories of this one."""
+    marks = Image.fromarray(np.where(np.random.default_rng(3).random((9, 7)) < 0.4, 255, 0).astype(np.uint8))
     for i, name in enumerate(names):
         (directory / str(i)).mkdir(parents=True)
         (directory / str(i) / "x.toml").write_text(PLATES[name], encoding="utf-8")
+        marks.save(directory / str(i) / "marks.png")
     return [[str(directory / str(i)), *RUN] for i in range(len(names))]
 
 
