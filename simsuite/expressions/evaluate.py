@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.expressions.marked import mark_at
 from simsuite.expressions.tree import IntegerPower, Marked, Name, Node, Number, children, power_steps
 
 
@@ -24,6 +23,8 @@ def apply(node: Node, parts: Sequence[Any], values: Mapping[str, np.ndarray]) ->
     if isinstance(node, Name):
         return values[node.name]
     if isinstance(node, Marked):
+        from simsuite.expressions.marked import mark_at  # rarely needed
+
         return mark_at(node, values["x"], values["y"])
     if isinstance(node, IntegerPower):
         return _integer_power(parts[0], node.exponent)

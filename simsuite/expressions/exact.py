@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from simsuite.expressions.evaluate import apply
-from simsuite.expressions.marked import mark_at
 from simsuite.expressions.tree import Apply, IntegerPower, Marked, Name, Node, Number, children, names_in, walk
 
 _BITS = 1000  # bits of numerators and denominators; numbers with longer ones count as unknown
@@ -86,6 +85,8 @@ def decided_exactly(node: Node, values: Mapping[str, Value]) -> Value:
     if isinstance(node, Name):
         return values[node.name]
     if isinstance(node, Marked):
+        from simsuite.expressions.marked import mark_at  # rarely needed
+
         mark = float(mark_at(node, np.float64(values["x"].rounded), np.float64(values["y"].rounded)))
         return Value(mark, Fraction(mark))
     parts = [decided_exactly(child, values) for child in children(node)]

@@ -16,7 +16,6 @@ from typing import TypeAlias
 import numpy as np
 
 from simsuite.expressions.evaluate import OPERATIONS, evaluate
-from simsuite.expressions.marked import marks_within
 from simsuite.expressions.tree import IntegerPower, Marked, Name, Node, Number, names_in
 
 Bounds: TypeAlias = tuple[np.ndarray, np.ndarray]  # the lower and the upper bounds in each box
@@ -60,6 +59,8 @@ def _bounds(node: Node, boxes: Mapping[str, Bounds], usable: Callable[[Bounds], 
     if isinstance(node, Name):
         return boxes[node.name]
     if isinstance(node, Marked):
+        from simsuite.expressions.marked import marks_within  # rarely needed
+
         return marks_within(node, boxes["x"], boxes["y"])
     if isinstance(node, IntegerPower):
         return _integer_power(usable(_bounds(node.base, boxes, usable)), node.exponent)

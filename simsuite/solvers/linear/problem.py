@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -27,7 +27,6 @@ from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help
 from simsuite.solvers.linear.control.names import Parts, parts_of
 from simsuite.solvers.linear.control.plant import plant_of
 from simsuite.solvers.linear.control.refusal import analysis_mistakes
-from simsuite.solvers.linear.control.report import ControlReport
 from simsuite.solvers.linear.inputs.clock import UniformClock
 from simsuite.solvers.linear.matrices.embedding import index_variable, largest, parts, state_variables
 from simsuite.solvers.linear.method_choice.method import Plan, make_plan
@@ -43,6 +42,9 @@ from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.system import LinearSystem, read_system
 from simsuite.solvers.matmul.blocks import MOST_ROWS
 from simsuite.solvers.schedule import frame_steps
+
+if TYPE_CHECKING:
+    from simsuite.solvers.linear.control.report import ControlReport
 
 STATE_LIMIT = 64  # States of up to so many entries are printed among the results.
 CHECK_LIMIT = 10**9  # Checking a result on the host may take so many multiplications.
@@ -183,6 +185,8 @@ class LinearProblem(Batch, EqualSteps):
     def _control(self) -> ControlReport | None:
         if self.asked is None or not self.asked.asked:
             return None
+        from simsuite.solvers.linear.control.report import ControlReport  # rarely needed, and many modules
+
         plant, driven, run = (
             plant_of(self.system.stated, self.dt),
             self.system.stated.B is not None,
