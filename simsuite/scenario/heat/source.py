@@ -133,6 +133,7 @@ class Source(SourceKeys):
         **dict.fromkeys(("center", "radius"), 'goes with shape = "circle"'),
         "points": 'goes with shape = "polygon"',
         "file": 'goes with shape = "mask"',
+        "shape": "give its place as well: x and y of a rectangle, center and radius, points, or the file of a mask",
     }
 
 
