@@ -170,7 +170,7 @@ def test_steady_states_have_neither_course_nor_extremes_of_one(tmp_path: Path) -
         "time": {"steady": True},
     }
     assert "extremes" not in simsuite.run(steady, device="cpu", directory=tmp_path).results
-    with pytest.raises(ScenarioError, match="no course"):
+    with pytest.raises(ScenarioError, match="has no times"):
         simsuite.run(steady, set={"event": [{"of": "max", "reaches": 1.0}]}, directory=tmp_path / "other")
 
 
