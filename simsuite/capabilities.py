@@ -96,6 +96,10 @@ class Link(Protocol):
         """Queue sending of array number p of the first ones to process p, and receiving of the other one from it.
         Arrays are in C order."""
 
+    def allgather(self, parts: Sequence[DeviceArray]) -> None:
+        """Queue sending of this process's part to all others, and receiving of part number p from process p. Parts are
+        in C order."""
+
 
 @runtime_checkable
 class Linking(Protocol):

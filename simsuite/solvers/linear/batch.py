@@ -1,6 +1,12 @@
-"""The steppers of a batch of states, and of the part of it that each of several processes has: some of its columns.
+"""The steppers of a batch of states, and of the part that each of several processes has: columns of the batch, or rows
+of all its states.
 
-Every entry of a product is a chain of multiplications and additions along a row of A and a column of X, whatever the
+Columns need nothing of each other, but each process holds all of A, and reads it in each step, for however few columns.
+So rows are shared where there is a single state, where A is large and there are few columns for each process, and
+where A is so large that it should not be held as a whole; then processes exchange states in each step, see
+`stepping.panel`. That is known of single steps only.
+
+Columns: every entry of a product is a chain of multiplications and additions along a row of A and a column of X, whatever the
 other columns (see `matmul.product`), so that each process has the bits that one process has there. All have the same
 number of columns, hence the same kernels: where a batch does not divide, or has fewer columns than there are processes,
 the last column of a process is stepped again in place of those that are missing, and left out in the end.
@@ -29,10 +35,15 @@ from simsuite.solvers.linear.powers.powers import Estimate, Powers
 from simsuite.solvers.linear.spectral.cost import gain_by_modes, pace
 from simsuite.solvers.linear.spectral.prepare import START, prepare
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
+from simsuite.solvers.linear.stepping.panel import device_bytes as panel_bytes
+from simsuite.solvers.linear.stepping.panel import panel_stepper
 from simsuite.solvers.linear.stepping.step import LinearStepper
 from simsuite.solvers.linear.system import LinearSystem
 
 _BY_COLUMN = ("state", "output", ANCHOR, START)  # arrays with a column for each state; others belong to A
+# Rows of a dense A are shared from so many on, where each process would have less than FEW columns: a product with
+# fewer columns takes about as long as with FEW, as it has to read A anyway. From HUGE rows on they always are.
+FEW, LARGE, HUGE = 16, 2048, 32768
 
 
 class Batch:
@@ -53,11 +64,26 @@ class Batch:
     # ---- parts
 
     def indivisible(self, processes: int) -> str | None:
-        if self.system.start.shape[1] == 1:
-            return "it has a single state, whose components all depend on each other; processes share states of a batch"
+        if self.kernel == "cublas":
+            return 'kernel = "cublas" sums in an order that depends on how many rows and columns a process has'
+        if self.system.start.shape[1] == 1 and not self.by_rows(processes):
+            method = {"power": "powers", "spectral": "modes"}[self.plan.method]
+            return (
+                f'it takes a single state by {method} of A; by steps, method = "step" in [time], rows of A are shared'
+            )
         return None
 
+    def by_rows(self, processes: int) -> bool:
+        """Whether so many processes share the rows of A, rather than the columns of the batch."""
+        n, m = self.system.start.shape
+        if processes == 1 or self.plan.method != "step":
+            return False
+        large = n >= HUGE or (n >= LARGE and m < FEW * processes)
+        return m == 1 or (large and not self.system.sparse)
+
     def part_bytes(self, processes: int) -> int:
+        if self.by_rows(processes):
+            return panel_bytes(self.system, self.dtype, self.frames[-1], processes)
         own = self.system.start[:, _taken(self.system.start.shape[1], 0, processes)]
         return self._bytes_of(replace(self.system, start=own))
 
@@ -73,11 +99,15 @@ class Batch:
         return max(method_bytes(each, system, self._jumps, self.dtype, self.frames[-1]) for each in methods)
 
     def cut(self, state: Snapshot, process: int, processes: int) -> Snapshot:
+        if self.by_rows(processes):
+            return state
         taken = _taken(self.system.start.shape[1], process, processes)
         arrays = {name: a[:, taken] if name in _BY_COLUMN else a for name, a in state.arrays.items()}
         return Snapshot(state.step, arrays)
 
     def join(self, parts: Sequence[Snapshot]) -> Snapshot:
+        if self.by_rows(len(parts)):
+            return parts[0]
         m = self.system.start.shape[1]
         own = [len(_own(m, process, len(parts))) for process in range(len(parts))]
 
@@ -95,6 +125,8 @@ class Batch:
         return self.part(backend, start, ALONE)
 
     def part(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Stepper:
+        if self.by_rows(communicator.size):
+            return panel_stepper(backend, start, self.system, self.frames[-1], self.kernel, communicator)
         own = _own(self.system.start.shape[1], communicator.rank, communicator.size)
         steps = functools.partial(
             LinearStepper, backend, start, self.system, self.frames[-1], self.kernel, column=own.start
