@@ -309,6 +309,15 @@ class Divisible(Protocol):
 
 
 @runtime_checkable
+class Meeting(Protocol):
+    """A `Divisible` problem whose parts may have to meet before they take steps."""
+
+    def meets(self, processes: int) -> bool:
+        """Whether the steppers of so many processes exchange arrays while they are made, so that all have to be made at
+        the same time."""
+
+
+@runtime_checkable
 class Steered(Protocol):
     """A stepper whose course `Problem.settle` may change: what it says of its course in one process, all others are
     given."""

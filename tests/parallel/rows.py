@@ -1,8 +1,10 @@
 """Exchanges rows between processes: rows.py DEVICE. Each process has a slab whose rows hold its number and that of the
-row; after an exchange the first process prints whether all have what they are to have, around a ring and in a line."""
+row; after an exchange the first process prints whether all have what they are to have, around a ring and in a line.
+Then each has some rows of an array, process p so many as p, of which all others get those."""
 
 from __future__ import annotations
 
+import itertools
 import sys
 
 import numpy as np
@@ -32,6 +34,15 @@ for turn, periodic in enumerate((True, False, True)):
     communicator.exchange(halos, *neighbours(mpi.rank, mpi.size, periodic))
     if not np.array_equal(backend.to_host(array), expected):
         wrong.append((mpi.rank, periodic))
+for turn in range(3):
+    bounds = [p * (p - 1) // 2 for p in range(mpi.size + 1)]
+    expected = 100.0 * turn + np.arange(bounds[-1] * WIDTH, dtype=np.float32).reshape(-1, WIDTH)
+    rows = np.full_like(expected, -1.0)
+    rows[bounds[mpi.rank] : bounds[mpi.rank + 1]] = expected[bounds[mpi.rank] : bounds[mpi.rank + 1]]
+    array = backend.array(rows)
+    communicator.allgather([array[begin:end] for begin, end in itertools.pairwise(bounds)])
+    if not np.array_equal(backend.to_host(array), expected):
+        wrong.append((mpi.rank, "allgather"))
 if mpi.rank > 0:
     mpi.send(wrong, 0, 9)
 else:

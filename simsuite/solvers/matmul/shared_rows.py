@@ -60,7 +60,7 @@ class Sharing(Protocol):
         """A product that computes all rows, by one for the rows of this process."""
 
     def remember(self, arrays: Sequence[Any], views: Sequence[Any]) -> None:
-        """Which views, of at least n rows and m columns, may be given to such products as X, base or result, and of which
+        """Which views, of at least n rows and m columns, may be given to such products as base or result, and of which
         arrays they are. Any: as the backend has them."""
 
     def recorder(self, backend: Backend) -> Recorder:
@@ -94,8 +94,8 @@ class SharedRows:
     def __init__(self, backend: Backend, panel: Panel, m: int, dtype: Any, communicator: Communicator) -> None:
         self._backend, self._panel, self._communicator = backend, panel, communicator
         self._targets: dict[int, _Target] = {}  # by the identities of views, which are kept with them
-        self._rows = backend.zeros((panel.height, m), dtype)
-        self.rows = backend.view(self._rows)  # what products write to
+        self.array = backend.zeros((panel.height, m), dtype)  # rows of this panel, from where others get them
+        self.rows = backend.view(self.array)
 
     def completing(self, product: Any) -> Any:
         """Any: mypy cannot know that all that is asked of the product is there."""
@@ -118,11 +118,12 @@ class SharedRows:
         return self._targets[id(view)].held
 
     def gather(self, view: Any) -> None:
-        """Queue that all rows of `view` are written: those of this panel are in `rows`, the others come from others."""
+        """Queue that all rows of `view` are written: those of this panel from `array`, the others
+        by the other processes."""
         parts, own = self._targets[id(view)].parts, self._panel.own(self._panel.process)
         if own.stop > own.start:
             begin = own.start - self._panel.first
-            self._backend.copy(self._rows[begin : begin + own.stop - own.start], parts[self._panel.process])
+            self._backend.copy(self.array[begin : begin + own.stop - own.start], parts[self._panel.process])
         self._communicator.allgather(parts)
 
 

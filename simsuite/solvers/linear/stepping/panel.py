@@ -35,8 +35,7 @@ def panel_stepper(
     return LinearStepper(backend, start, panel_of(system, panel), steps, kernel, sharing=sharing)
 
 
-def device_bytes(system: LinearSystem, dtype: Any, steps: int, processes: int) -> int:
-    """The bytes that such a stepper allocates on its device at most: that of the first process, which has outputs."""
-    panel = Panel(system.A.shape[0], 0, processes)
+def device_bytes(system: LinearSystem, dtype: Any, steps: int, panel: Panel) -> int:
+    """The bytes that such a stepper allocates on its device; most are those of the first process, which has outputs."""
     rows = panel.height * system.start.shape[1] * np.dtype(dtype).itemsize
     return step_bytes(panel_of(system, panel), dtype, steps) + rows
