@@ -19,8 +19,10 @@ from test_shared_runs import written
 from test_shares import OneOf, snapshot
 
 from simsuite.backends.cpu import CpuBackend
+from simsuite.communication.communicator import ALONE
 from simsuite.core import Snapshot
 from simsuite.solvers.linear import batch
+from simsuite.solvers.linear.powers import power_error, squares
 from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
 from simsuite.solvers.linear.stepping import step_product
@@ -219,6 +221,28 @@ def test_rows_of_each_panel_on_every_backend(backend: Any, m: int, precision: st
         stepper.advance(1)
         own = Panel(n, p, processes).own(p)
         np.testing.assert_array_equal(backend.to_host(stepper.state["state"])[own], expected[own])
+
+
+@pytest.mark.parametrize("method", ["step", "power"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_a_panel_of_all_rows_on_every_backend(backend: Any, method: str, precision: str, monkeypatch: Any) -> None:
+    """All that processes with panels do, but for what goes from one to another."""
+    if backend.name == "cudasim":
+        few_threads(backend, monkeypatch)
+        for name, few in {"DOUBLINGS": 1, "WALK": 1, "FOLLOWED": 4}.items():
+            monkeypatch.setattr(power_error, name, few)
+    n, steps = 4, 6
+    system = {"input_matrix": [[0.1 * k, 1.0] for k in range(n)], "input": ["where(t < 3, 1, 2)", 0.5]}
+    system["output_matrix"] = [[1.0, 2.0, 3.0, 4.0]]
+    state = {"random": "normal", "batch": 1}
+    whole = problem(
+        orthogonal(n), state, steps, 1.0, method, 1.0 if method == "power" else None, system=system,
+        run={"precision": precision}, output={"frames": 3},
+    )  # fmt: skip
+    expected = looks(whole.stepper(backend, whole.initial()), [2, 4])
+    monkeypatch.setattr(squares, "_WIDTH", 2)
+    monkeypatch.setattr(LinearProblem, "by_rows", lambda self, processes: True)
+    require_bits(looks(whole.part(backend, whole.initial(), ALONE), [2, 4]), expected)
 
 
 _ON_GPUS = ["rows", "rows and noise", "rows and inputs", "rows of a series", "powers of rows and inputs"]
