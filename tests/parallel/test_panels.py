@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_problems import few_threads, orthogonal, problem, without_workspaces
 from meeting import OneOfThreads, of_threads
-from shared_runs import commands, simsuite, with_mpi
+from shared_runs import simsuite, with_mpi
 from test_shared_runs import written
 from test_shares import OneOf, snapshot
 
@@ -243,28 +243,6 @@ def test_a_panel_of_all_rows_on_every_backend(backend: Any, method: str, precisi
     monkeypatch.setattr(squares, "_WIDTH", 2)
     monkeypatch.setattr(LinearProblem, "by_rows", lambda self, processes: True)
     require_bits(looks(whole.part(backend, whole.initial(), ALONE), [2, 4]), expected)
-
-
-_ON_GPUS = ["rows", "rows and noise", "rows and inputs", "rows of a series", "powers of rows and inputs"]
-
-
-@with_mpi
-@pytest.mark.gpu
-def test_gpus_have_the_bits_of_one(tmp_path: Path) -> None:
-    cupy = pytest.importorskip("cupy")
-    gpus = min(cupy.cuda.runtime.getDeviceCount(), 4)
-    if gpus < 2:
-        pytest.skip("needs two GPUs")
-    h5py = pytest.importorskip("h5py")
-    found = []
-    for processes in (1, gpus):
-        for i, name in enumerate(_ON_GPUS):
-            written(tmp_path / str(processes) / str(i), name, **{'device = "cpu"': 'device = "cuda"'})
-        places = [tmp_path / str(processes) / str(i) for i in range(len(_ON_GPUS))]
-        codes, done = commands(processes, [[str(p), "run", "x.toml", "-o", "run", "-q"] for p in places], tmp_path)
-        assert codes == [0] * len(_ON_GPUS), done
-        found.append([h5py.File(p / "run/results.h5")["state"][...].tobytes() for p in places])
-    assert found[0] == found[1]
 
 
 # ---- by MPI
