@@ -48,7 +48,8 @@ def test_each_row_is_that_of_one_process_which_holds_it(n: int, processes: int) 
 def random_problem(seed: int, method: str) -> LinearProblem:
     """A random system with some of: noise, inputs that depend on time, an output, several states, a sparse matrix."""
     rng = np.random.default_rng(seed)
-    n, m, p = int(rng.integers(1, 70)), (1, 1, 3)[seed % 3], int(rng.integers(1, 4))
+    m, p = (1, 1, 3)[seed % 3], int(rng.integers(1, 4))
+    n = max(int(rng.integers(1, 70)), 2 * m)
     A = rng.standard_normal((n, n)) / np.sqrt(max(n, 4))
     system: dict[str, Any] = {"kind": ("discrete", "continuous")[seed % 2]}
     some = rng.random(4) < 0.5
@@ -181,6 +182,7 @@ def test_rows_are_shared_where_columns_are_few() -> None:
     assert by_rows(batch.LARGE, 31, 2)
     assert not by_rows(batch.LARGE, 32, 2)
     assert by_rows(batch.LARGE, 32, 2, "power")
+    assert not by_rows(batch.LARGE, 1025, 2, "power")
     assert not by_rows(batch.LARGE, 2, 2, kept="csr")
     assert not by_rows(batch.LARGE - 1, 2, 4)
     assert not by_rows(5, 1, 1)

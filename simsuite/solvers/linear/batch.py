@@ -46,7 +46,8 @@ from simsuite.solvers.matmul.shared_rows import Panel
 
 _BY_COLUMN = ("state", "output", ANCHOR, START)  # arrays with a column for each state; others belong to A
 # Rows of a dense A are shared from so many on, where each process would have less than FEW columns: a product with
-# fewer columns takes about as long as with FEW, as it has to read A anyway. From HUGE rows on they always are.
+# fewer columns takes about as long as with FEW, as it has to read A anyway. From HUGE rows on they always are. With more
+# than n/2 columns it takes less memory to share these.
 FEW, LARGE, HUGE = 16, 2048, 32768
 
 
@@ -80,7 +81,8 @@ class Batch:
         if processes == 1 or self.plan.method == "spectral":
             return False
         few = m < FEW * processes or self.plan.method == "power"
-        return m == 1 or (not self.system.sparse and (n >= HUGE or (n >= LARGE and few)))
+        large = n >= HUGE or (n >= LARGE and few)
+        return m == 1 or (large and 2 * m <= n and not self.system.sparse)
 
     def meets(self, processes: int) -> bool:
         """See `capabilities.Meeting`: powers of panels are made together."""
