@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +20,14 @@ from simsuite.scenario.branches import faults
 from simsuite.scenario.constants import terms_in
 from simsuite.scenario.diagnostics import AS_TOML, MAX_SHOWN, Document, joined, plain, render, render_override
 from simsuite.scenario.numbers import Terms, unit_of
-from simsuite.scenario.other_names import by_keys, override_by_keys
+from simsuite.scenario.other_names import by_keys, further_names, override_by_keys
 from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.shape import fields_of, header, models_at
 from simsuite.scenario.source import Source, SourceError
 from simsuite.scenario.spans import KeyPath, Table
 from simsuite.scenario.units import symbol
 from simsuite.scenario.words import mistakes
+from simsuite.words import closest
 
 Model: TypeAlias = Any
 """The model of a solver. Any: which of them it is depends on the file, and each has sections of its own, which are read
@@ -223,7 +223,8 @@ def _of_lists(mistake: Mistake, document: Document, model: type[BaseModel]) -> M
 
 
 def _mistakes(error: ValidationError, model: type[BaseModel], data: Table, terms: Terms) -> list[Mistake]:
-    return [mistake for fault in faults(error, data) for mistake in mistakes(fault, model, data, terms)]
+    found = faults(error, data, further_names(model))
+    return [mistake for fault in found for mistake in mistakes(fault, model, data, terms)]
 
 
 def _between_sound_parts(
@@ -282,8 +283,8 @@ def _model(data: Table) -> tuple[list[Mistake], type[BaseModel] | None]:
     known = ", ".join(f'"{name}"' for name in names)
     if solver is None:
         return [Mistake((), "missing key `solver`", f"begin with solver = one of {known}")], None
-    close = difflib.get_close_matches(solver.lower(), names, 1) if isinstance(solver, str) else []
-    help = f'did you mean "{close[0]}"?' if close else None
+    close = closest(solver, names) if isinstance(solver, str) else None
+    help = f'did you mean "{close}"?' if close else None
     return [Mistake(("solver",), f"`solver` must be one of {known}", help)], None
 
 

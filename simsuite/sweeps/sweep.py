@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import hashlib
 import json
@@ -31,6 +30,7 @@ from simsuite.sweeps.table import numbers
 from simsuite.sweeps.together import groups, left_of
 from simsuite.sweeps.workers import run_members
 from simsuite.version import VERSION
+from simsuite.words import closest
 
 
 @dataclass
@@ -153,8 +153,8 @@ class Sweep:
         known = (self._scenario(self.overrides).model.constants or {}) if varied else {}
         for name in varied:
             if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
-                help = f"; did you mean `{near[0]}`?" if near else ""
+                near = closest(name, known)
+                help = f"; did you mean `{near}`?" if near else ""
                 raise UsageError(f"the scenario has no constant `{name}`{help}")
 
     def _text(self) -> str:
