@@ -153,12 +153,16 @@ def load(
 
 
 def load_table(
-    table: Mapping[str, object], path: Path, overrides: Sequence[str] = (), override_name: str = "--set "
+    table: Mapping[str, object],
+    path: Path,
+    overrides: Sequence[str] = (),
+    override_name: str = "--set ",
+    options: Mapping[str, str] | None = None,
 ) -> Scenario:
     """The scenario that a Python dictionary holds, as a file would. path: what its file would be called; names of data
     files start from the working directory. Raises `ScenarioError`, and `UsageError` for what a scenario cannot hold."""
     source = Source(AS_TOML, "\n".join(settings(table)))
-    return _loaded(source, path, Path(), overrides, False, override_name, {})
+    return _loaded(source, path, Path(), overrides, False, override_name, options or {})
 
 
 def _loaded(
@@ -170,8 +174,7 @@ def _loaded(
     override_name: str,
     options: Mapping[str, str],
 ) -> Scenario:
-    document, data = _read(source, overrides, colour, override_name)
-    document = replace(document, options=options)
+    document, data = _read(source, overrides, colour, override_name, options)
     found, model = _model(data)
     if model is None:
         raise document.error(found, colour)
@@ -253,7 +256,9 @@ def _unreadable(source: Source, error: SourceError, colour: bool) -> ScenarioErr
     return ScenarioError([Mistake((), error.message, error.help)], report)
 
 
-def _read(source: Source, overrides: Sequence[str], colour: bool, override_name: str) -> tuple[Document, Table]:
+def _read(
+    source: Source, overrides: Sequence[str], colour: bool, override_name: str, options: Mapping[str, str]
+) -> tuple[Document, Table]:
     try:
         data = source.parse()
     except SourceError as error:
@@ -268,11 +273,12 @@ def _read(source: Source, overrides: Sequence[str], colour: bool, override_name:
             override = override if model is None else override_by_keys(override, model)
             applied.append((override, override.apply(data)))
         except OverrideError as error:
-            report = render_override(text, error.span, error.message, error.help, colour, override_name)
+            how = colour, override_name, options.get(text)
+            report = render_override(text, error.span, error.message, error.help, *how)
             failed.append((Mistake((), error.message, error.help), report))
     if failed:
         raise ScenarioError([mistake for mistake, _ in failed], joined([report for _, report in failed], len(failed)))
-    return Document(source, tuple(applied), override_name, renamed=renamed), data
+    return Document(source, tuple(applied), override_name, options, renamed=renamed), data
 
 
 def _model(data: Table) -> tuple[list[Mistake], type[BaseModel] | None]:
