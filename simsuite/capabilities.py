@@ -99,7 +99,14 @@ class Link(Protocol):
 
 @runtime_checkable
 class Linking(Protocol):
-    """A backend whose device can send arrays to those of other processes."""
+    """A backend whose device can send arrays to those of other processes.
+
+    bus_address: where the device is in its machine, alike for processes that use the same device."""
+
+    bus_address: int
+
+    def lacks_links(self) -> str | None:
+        """Why there can be no links here, as a library is missing; None if there can be."""
 
     def link_identity(self) -> tuple[int, ...]:
         """What processes tell each other to find each other."""

@@ -25,7 +25,7 @@ from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.install import GPU_PACKAGES
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.loaders import Loader, open_loader
-from simsuite.backends.nccl import NcclLink, new_identity
+from simsuite.backends.nccl import NcclLink, installed_nccl, new_identity
 from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.backends.numba_kernels import NumbaKernels
 from simsuite.backends.numba_launch import NumbaLaunch
@@ -318,6 +318,17 @@ class CudaBackend(NumbaKernels):
                 yield
         except self._cupy.cuda.memory.OutOfMemoryError as e:
             raise DeviceError(f"not enough memory on {self.name}: {e}") from None
+
+    @property
+    def bus_address(self) -> int:
+        return int(re.sub(r"\W", "", self._device.pci_bus_id), 16)
+
+    def lacks_links(self) -> str | None:
+        try:
+            installed_nccl()
+        except DeviceError as error:
+            return str(error)
+        return None
 
     def link_identity(self) -> tuple[int, ...]:
         return new_identity()

@@ -98,6 +98,6 @@ def installed_nccl() -> str:
 def links(topology: str) -> list[str]:
     """How GPUs of a machine are connected, each kind once: NV18 for 18 lines of NVLink, PIX or PHB through PCIe, SYS
     between sockets. topology: what `nvidia-smi topo -m` prints."""
-    rows = [re.sub(r"\x1b\[\d*m", "", line).split() for line in topology.splitlines()]
-    gpus = [row for row in rows if row and re.fullmatch(r"GPU\d+", row[0]) and len(row) > 1 and "GPU1" not in row[1:2]]
+    lines = [re.sub(r"\x1b\[\d*m", "", line) for line in topology.splitlines()]
+    gpus = [line.split() for line in lines if re.match(r"GPU\d+\s", line)]  # the line of names begins with a blank
     return sorted({kind for row in gpus for kind in row[1 : 1 + len(gpus)]} - {"X"})

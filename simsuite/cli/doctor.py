@@ -133,20 +133,25 @@ def _mpi() -> tuple[str, str]:
     except SimsuiteError as error:
         return NOT, " ".join(str(error).split())
     arrays = {True: "CUDA-aware", False: "not CUDA-aware", None: "CUDA-aware or not"}[found.cuda]
-    about = f"{found.name}, {arrays} (GPUs need NCCL)"
+    about = f"{found.name}, {arrays} (GPUs exchange by NCCL)"
     return (OK, f"{about}, {found.launcher}: two processes met") if why is None else (BAD, f"{about}: {why}")
 
 
 def nccl() -> None:
-    """Print which NCCL there is, and how GPUs are linked; exits with 4 where there is none."""
+    """Print which NCCL there is, and how GPUs are linked; exits with 4 where there is none, or no GPU."""
     from simsuite.backends.cuda import count_gpus
     from simsuite.backends.nccl import installed_nccl, links
     from simsuite.errors import DeviceError
 
     try:
-        found = f"{counted(count_gpus(), 'GPU')}, {installed_nccl()}"
+        found = counted(count_gpus(), "GPU")
     except DeviceError as error:
         print(f"GPUs exchange nothing: {error}")
+        sys.exit(4)
+    try:
+        found += f", {installed_nccl()}"
+    except DeviceError as error:
+        print(f"{found}; several would exchange over the host, which is slow: {error}")
         sys.exit(4)
     try:
         asked = subprocess.run(["nvidia-smi", "topo", "-m"], capture_output=True, text=True, timeout=20, check=True)

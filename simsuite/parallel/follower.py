@@ -12,9 +12,9 @@ from simsuite.assembly import computing, device_of, make_backend, make_problem, 
 from simsuite.capabilities import Divisible, Steered
 from simsuite.core import Backend, Fence, Snapshot, Stepper
 from simsuite.io.writer_thread import Writer
+from simsuite.parallel.between_devices import communicator_for
 from simsuite.parallel.leader import agree
 from simsuite.parallel.mpi import ASK, NOTHING, REPORT, Mpi, Pause
-from simsuite.parallel.nccl import communicator_for
 from simsuite.scenario import Scenario
 from simsuite.stopping import Stopping
 from simsuite.version import VERSION

@@ -20,8 +20,8 @@ from simsuite.assembly import require_divisible
 from simsuite.capabilities import Adaptive, Divisible, Steered
 from simsuite.core import Backend, JsonObject, Pending, Problem, Snapshot, Stepper
 from simsuite.errors import DeviceError, ProcessFailure, SimsuiteError, UsageError
+from simsuite.parallel.between_devices import communicator_for
 from simsuite.parallel.mpi import ASK, NOTHING, OVER, REPORT, Mpi, Pause
-from simsuite.parallel.nccl import communicator_for
 
 AHEAD = 2  # stretches of steps that this process is ahead of another one at most
 _ASKED_EVERY = 1.0  # seconds between two looks whether other processes are still there

@@ -123,7 +123,7 @@ def known(place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> Non
     monkeypatch.setattr("simsuite.backends.cpu._cpu_name", lambda: "Model CPU 9000")
     doctor = simsuite.cli.doctor
     monkeypatch.setattr(doctor, "_run", DOCTOR.__getitem__)
-    about = "MPICH 12.3.4, not CUDA-aware (GPUs need NCCL), /usr/bin/mpiexec.mpich: two processes met"
+    about = "MPICH 12.3.4, not CUDA-aware (GPUs exchange by NCCL), /usr/bin/mpiexec.mpich: two processes met"
     monkeypatch.setattr(doctor, "_mpi", lambda: ("ok", about))
     monkeypatch.setattr(doctor, "_version", lambda name: "12.34.5")
     monkeypatch.setattr(

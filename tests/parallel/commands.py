@@ -1,5 +1,7 @@
 """Runs several command lines of simsuite one after another in the same processes, which takes less time than as many
-processes: commands.py FILE, a JSON list of [directory, words..]. Exit codes are printed as a JSON list."""
+processes: commands.py FILE, a JSON list of [directory, words..]. Exit codes are printed as a JSON list.
+
+With ONE_GPU in the environment all processes of a machine take its first GPU, as they never do otherwise."""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ import sys
 from pathlib import Path
 
 from simsuite.cli.main import main
+from simsuite.communication.communicator import Seat
 from simsuite.parallel.launch import rank_and_size
+from simsuite.parallel.mpi import Mpi
 
 
 def code_of(words: list[str]) -> int:
@@ -21,6 +25,8 @@ def code_of(words: list[str]) -> int:
     return 0
 
 
+if "ONE_GPU" in os.environ:
+    Mpi.seat = property(lambda mpi: Seat(gpu=0, sharing=mpi.size))  # type: ignore[misc,assignment]
 codes, out = [], sys.stdout
 for directory, *words in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")):
     Path(directory).mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,9 @@
 """Exchanges rows between processes: rows.py DEVICE. Each process has a slab whose rows hold its number and that of the
-row; after an exchange the first process prints whether all have what they are to have, around a ring and in a line."""
+row; after an exchange the first process prints whether all have what they are to have, around a ring and in a line, and
+after a swap.
+
+DEVICE is "cpu", "cuda", "one cuda" for a GPU that all share, or one of two that are said to be GPUs and are none:
+"alike" for one that all share, "without" for ones without NCCL in the last process."""
 
 from __future__ import annotations
 
@@ -8,13 +12,39 @@ import sys
 import numpy as np
 
 from simsuite.backends import open_backend
+from simsuite.backends.cpu import CpuBackend
+from simsuite.capabilities import Link
 from simsuite.communication.communicator import Halos, neighbours
+from simsuite.core import Backend
+from simsuite.parallel.between_devices import communicator_for
 from simsuite.parallel.mpi import Mpi
-from simsuite.parallel.nccl import communicator_for
 
 HALO, WIDE, WIDTH = 3, 7, 5
+
+
+class _Pretended(CpuBackend):
+    """A GPU that cannot be linked to others by NCCL."""
+
+    bus_address = 7
+
+    def lacks_links(self) -> str | None:
+        return "no NCCL here" if DEVICE == "without" and mpi.rank == mpi.size - 1 else None
+
+    def link_identity(self) -> tuple[int, ...]:
+        raise AssertionError
+
+    def link(self, identity: tuple[int, ...], rank: int, size: int) -> Link:
+        raise AssertionError
+
+
+DEVICE = sys.argv[1]
 mpi = Mpi()
-backend = open_backend(sys.argv[1], gpu=mpi.seat.gpu)
+if DEVICE in ("alike", "without"):
+    backend: Backend = _Pretended()
+else:
+    backend = open_backend(DEVICE.removeprefix("one "), gpu=0 if DEVICE.startswith("one") else mpi.seat.gpu)
+told: list[str] = []
+backend.announce = told.append
 communicator = communicator_for(backend, mpi)
 wrong = []
 for turn, periodic in enumerate((True, False, True)):
@@ -32,7 +62,14 @@ for turn, periodic in enumerate((True, False, True)):
     communicator.exchange(halos, *neighbours(mpi.rank, mpi.size, periodic))
     if not np.array_equal(backend.to_host(array), expected):
         wrong.append((mpi.rank, periodic))
+given = [backend.array(np.full((mpi.rank, 2), 10 * mpi.rank + other)) for other in range(mpi.size)]
+taken = [backend.array(np.zeros((other, 2), int)) for other in range(mpi.size)]
+communicator.swap(given, taken)
+for other, found in enumerate(map(backend.to_host, taken)):
+    if found.tolist() != [[10 * other + mpi.rank] * 2] * other:
+        wrong.append((mpi.rank, other))
 if mpi.rank > 0:
     mpi.send(wrong, 0, 9)
 else:
+    print(*told)
     print(wrong + [place for other in range(1, mpi.size) for place in mpi.receive(9, other)])

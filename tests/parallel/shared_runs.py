@@ -83,10 +83,15 @@ def faulty(processes: int, fault: Sequence[object], words: Sequence[str], direct
     return finished(started(processes, [str(HERE / "faulty.py"), *map(str, fault), *words], directory))
 
 
-def commands(processes: int, lines: Sequence[Sequence[str]], directory: Path) -> tuple[list[int], Done]:
+def commands(
+    processes: int,
+    lines: Sequence[Sequence[str]],
+    directory: Path,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[int], Done]:
     """The exit codes of several command lines, each with its directory first, in the same processes."""
     (directory / "commands.json").write_text(json.dumps(lines), encoding="utf-8")
-    done = finished(started(processes, [str(HERE / "commands.py"), "commands.json"], directory))
+    done = finished(started(processes, [str(HERE / "commands.py"), "commands.json"], directory, environment))
     codes: list[int] = json.loads(done.out.splitlines()[-1]) if done.out else []
     return codes, done
 

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 from shared_runs import HERE, finished, started, with_mpi
 
+from simsuite.backends.cuda import count_gpus
 from simsuite.communication.communicator import ALONE, Halos, neighbours
+from simsuite.core import Backend
+
+ON_A_GPU = pytest.mark.parametrize("backend", [pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
 
 
 @with_mpi
@@ -16,18 +20,34 @@ from simsuite.communication.communicator import ALONE, Halos, neighbours
 def test_rows_come_to_the_right_ends(tmp_path: Path, processes: int) -> None:
     """Two processes in a ring are neighbours on both sides."""
     done = finished(started(processes, [str(HERE / "rows.py"), "cpu"], tmp_path))
-    assert (done.code, done.out) == (0, "[]\n"), done
+    assert (done.code, done.out) == (0, "\n[]\n"), done
 
 
 @with_mpi
-@pytest.mark.gpu
-def test_rows_come_to_the_right_ends_of_gpus(tmp_path: Path) -> None:
-    cupy = pytest.importorskip("cupy")
-    gpus = cupy.cuda.runtime.getDeviceCount()
-    if gpus < 2:
+@pytest.mark.parametrize(("device", "why"), [
+    ("alike", "processes share a GPU, which NCCL refuses"),
+    ("without", "process 2 has no NCCL"),
+])  # fmt: skip
+def test_rows_go_over_the_host_where_nccl_cannot_take_them(tmp_path: Path, device: str, why: str) -> None:
+    done = finished(started(3, [str(HERE / "rows.py"), device], tmp_path))
+    assert (done.code, done.out) == (0, f"GPUs exchange their arrays over the host, which is slow: {why}\n[]\n"), done
+
+
+@with_mpi
+@ON_A_GPU
+def test_processes_that_share_a_gpu_exchange_over_the_host(tmp_path: Path, backend: Backend) -> None:
+    done = finished(started(2, [str(HERE / "rows.py"), "one cuda"], tmp_path))
+    assert done.code == 0, done
+    assert done.out.endswith("processes share a GPU, which NCCL refuses\n[]\n"), done
+
+
+@with_mpi
+@ON_A_GPU
+def test_rows_come_to_the_right_ends_of_gpus(tmp_path: Path, backend: Backend) -> None:
+    if count_gpus() < 2:
         pytest.skip("needs two GPUs")
-    done = finished(started(min(gpus, 4), [str(HERE / "rows.py"), "cuda"], tmp_path))
-    assert (done.code, done.out) == (0, "[]\n"), done
+    done = finished(started(min(count_gpus(), 4), [str(HERE / "rows.py"), "cuda"], tmp_path))
+    assert (done.code, done.out) == (0, "\n[]\n"), done
 
 
 def test_a_process_alone_is_its_own_neighbour_in_a_ring() -> None:

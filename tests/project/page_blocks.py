@@ -200,7 +200,8 @@ def small(picture: Path) -> Image.Image:
     with Image.open(picture) as image:
         copy = image.convert("RGB").resize((840, round(image.height * 840 / image.width)), Image.Resampling.LANCZOS)
     lines = [list(bytes.fromhex(colour[1:])) for colour in ("#ffffff", INK, GREY, *COLOURS)]
-    others = copy.quantize(256 - len(lines), Image.Quantize.MEDIANCUT).getpalette()
+    left = 256 - len(lines)
+    others = copy.quantize(left, Image.Quantize.MEDIANCUT).getpalette()[: 3 * left]  # Pillow 10 pads it
     palette = np.concatenate([lines, np.reshape(others, (-1, 3))]).astype(np.float32)
     colours, places = np.unique(np.asarray(copy).reshape(-1, 3), axis=0, return_inverse=True)
     nearest = ((palette**2).sum(axis=1) - 2 * colours.astype(np.float32) @ palette.T).argmin(axis=1)

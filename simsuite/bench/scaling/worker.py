@@ -22,10 +22,10 @@ from simsuite.bench.scaling.problems import SCENARIOS
 from simsuite.capabilities import Divisible
 from simsuite.communication.communicator import ALONE, ONLY_SEAT, Communicator, Halos, neighbours
 from simsuite.core import Backend, DeviceArray, Fence, Problem, Snapshot, Stepper
+from simsuite.parallel.between_devices import communicator_for
 from simsuite.parallel.launch import rank_and_size
 from simsuite.parallel.leader import agree
 from simsuite.parallel.mpi import Mpi
-from simsuite.parallel.nccl import communicator_for
 from simsuite.scenario.load import load_table
 
 _REPEATS = 3
