@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+LIKE_SHORT = 0.75  # how similar what was written has to be to names of a letter or two, see `closest`
+_LOOK_ALIKE = str.maketrans({"o": "0", "i": "1", "l": "1", "_": None, "-": None})
 
 
 def printable(text: str, kept: str = "") -> str:
@@ -117,6 +119,28 @@ def end_in_words(summary: Mapping[str, Any]) -> str:
 
 def meant(name: str, known: Sequence[str]) -> str:
     """What may have been meant by an unknown name, and all that is known."""
-    by_lower = {each.lower(): each for each in known}
-    close = difflib.get_close_matches(name.lower(), by_lower, 1)
-    return (f"did you mean {by_lower[close[0]]}? " if close else "") + f"there are {', '.join(known)}"
+    near = closest(name, known)
+    return (f"did you mean {near}? " if near else "") + f"there are {', '.join(known)}"
+
+
+def closest(name: str, known: Iterable[str], least: float = 0.6) -> str | None:
+    """The known name that another one was probably meant as: the same in small or capital letters, one that looks the
+    same (`xO` for `x0`, with or without `_`), one with its two letters exchanged, or one that is spelt a little
+    differently. least: how similar by difflib's ratio, from 0 to 1, names of the last sort have to be."""
+    names = list(known)
+    for form in (str.lower, looks, _exchanged):
+        if (same := next((each for each in names if form(each) == form(name)), None)) is not None:
+            return same
+    by_lower = {each.lower(): each for each in reversed(names)}
+    close = difflib.get_close_matches(name.lower(), by_lower, 1, least)
+    return by_lower[close[0]] if close else None
+
+
+def looks(name: str) -> str:
+    """What names have in common that are hardly told apart: O and 0, l, I and 1, small and capital letters."""
+    return name.lower().translate(_LOOK_ALIKE)
+
+
+def _exchanged(name: str) -> str:
+    """What two names of two letters in another order have in common."""
+    return "".join(sorted(name.lower())) if len(name) == 2 else name

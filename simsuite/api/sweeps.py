@@ -32,13 +32,14 @@ class Sweep:
 
     directory: where its files are. keys: what varies. members: for each member that has ended, by number, its "values",
     its "status", "complete" or "failed", and its "results" by dotted name, or its "error". complete: whether all
-    members have ended.
+    members have ended. warnings: of the runs of this call, each once.
     """
 
     directory: Path
     keys: tuple[str, ...]
     members: Mapping[int, Mapping[str, Any]] = field(repr=False)  # Any: values of keys, and numbers
     complete: bool
+    warnings: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -193,7 +194,7 @@ def sweep(
             whole = Sweeping(
                 *(source, plan, where, overrides, workers, retry, fresh), stopped=stopping, units=units, part=members
             )
-            whole.apart, whole.frames = apart, frames
+            whole.apart, whole.frames, whole.names = apart, frames, ("set: ", "vary: ")
             if goal is None or target is None:
                 complete, found = whole.run(), None
             else:
@@ -209,4 +210,4 @@ def sweep(
         | ({"error": each.error} if each.error else {"results": each.results})
         for i, each in sorted(whole.ended.items())
     }
-    return Sweep(where, plan.keys, ended, complete)
+    return Sweep(where, plan.keys, ended, complete, tuple(whole.warnings))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ import typer
 from simsuite.cli.console import print_json, say, writable
 from simsuite.cli.run import Device, Json, Set, load_scenario
 from simsuite.errors import PackageMissing, UsageError
-from simsuite.words import counted
+from simsuite.words import closest, counted
 
 if TYPE_CHECKING:
     from simsuite.core import Backend
@@ -57,9 +56,9 @@ def verify(
             raise UsageError("--set and --levels go with a scenario, not with a whole solver")
         _verify_solvers([what] if what else VERIFIED, output, device or "auto", quick, as_json)
     else:
-        meant = difflib.get_close_matches(what, VERIFIED, 1)
+        meant = closest(what, VERIFIED)
         if meant and not Path(what).exists():
-            raise UsageError(f"no solver and no file is called {what!r}: did you mean {meant[0]!r}?")
+            raise UsageError(f"no solver and no file is called {what!r}: did you mean {meant!r}?")
         if quick:
             raise UsageError("--quick goes with a solver, not with a scenario")
         _verify_scenario(Path(what), set, output, device, levels or 3, as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import math
 import re
 import warnings
@@ -36,6 +35,7 @@ from simsuite.expressions.tree import (
     names_in,
     substitute,
 )
+from simsuite.words import closest
 
 MAX_LENGTH = 2000
 MAX_NODES = 1000
@@ -193,8 +193,8 @@ class _Checker:
         if tree.id in FUNCTIONS:
             raise self._error(tree, f"`{tree.id}` is a function", f"call it: `{tree.id}(...)`")
         known = [*self._variables, *CONSTANTS, *self._constants]
-        close = difflib.get_close_matches(tree.id, known, 1) or [k for k in known if k.lower() == tree.id.lower()]
-        help = f"did you mean `{close[0]}`?" if close else names_known((*self._variables, *self._constants))
+        close = closest(tree.id, known)
+        help = f"did you mean `{close}`?" if close else names_known((*self._variables, *self._constants))
         raise self._error(tree, f"unknown name `{tree.id}`", help)
 
     def _binary(self, tree: ast.BinOp, depth: int) -> Node:
@@ -282,8 +282,8 @@ class _Checker:
         if lower in TRANSLATIONS:
             wave = SQUARE_WAVE if lower == "square" and self._has_time(tree) else ""
             return self._error(tree, message, self._translated(TRANSLATIONS[lower], tree, depth) + wave)
-        close = difflib.get_close_matches(name, FUNCTIONS, 1)
-        help = f"did you mean `{close[0]}`?" if close else "functions: " + ", ".join(FUNCTIONS)
+        close = closest(name, FUNCTIONS)
+        help = f"did you mean `{close}`?" if close else "functions: " + ", ".join(FUNCTIONS)
         return self._error(tree, message, help)
 
     def _has_time(self, tree: ast.expr) -> bool:

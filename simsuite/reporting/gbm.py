@@ -9,23 +9,17 @@ import numpy as np
 
 from simsuite.pictures.recording import Recording
 from simsuite.reporting.figures import Series, chart, chart_rows
+from simsuite.reporting.gbm_options import Options, interval, pair, reasons
 from simsuite.reporting.markup import Cell, Content, paragraph, table
 from simsuite.reporting.page import Section
-from simsuite.solvers.gbm.results.text_lines import NOT_ASKED, with_error, worth
+from simsuite.solvers.gbm.results.text_lines import with_error, worth
 from simsuite.words import measured
 
-_GREEKS = {  # what each is the derivative by
-    "delta": "price of the asset",
-    "gamma": "price of the asset, twice",
-    "vega": "volatility of the asset, per 1.00",
-    "rho": "rate, per 1.00",
-    "theta": "time that passes, per year",
-}
 _DRAWN = 8  # lines of a chart that are drawn from the start
 _ASSETS = 24  # assets with lines
 
 
-def results(summary: Mapping[str, Any]) -> str:
+def results(summary: Mapping[str, Any], run: Recording) -> str:
     """Tables of what the run found."""
     found = summary["results"]
     options, assets, value = found.get("options", {}), found.get("assets", {}), worth(found)
@@ -33,57 +27,12 @@ def results(summary: Mapping[str, Any]) -> str:
     if "measure" in found:
         text += paragraph(f"Prices grow at market.drift ({found['measure']}): options have no price but a {value}.")
     if options:
-        text += _options(options, value) + _greeks(options, list(assets)) + _reasons(options, "option")
+        book = found.get("book")
+        held = {} if book is None else dict(zip(run.scenario.option_names, (o.holding for o in run.scenario.option)))
+        text += Options(options, held, book, list(assets), value).tables()
     if assets:
-        text += _assets(assets, found.get("assets_time")) + _reasons(assets, "asset")
+        text += _assets(assets, found.get("assets_time")) + reasons(assets, "asset")
     return text + _risk(found.get("risk")) + _exposure(found.get("exposure"))
-
-
-def _options(options: Mapping[str, Any], value: str) -> str:
-    columns = [value, "95 % interval"]
-    known = [key for key in ("maturity", "exercise_probability") if any(key in o for o in options.values())]
-    rows: list[Sequence[Content]] = []
-    for name, option in options.items():
-        low, high = option["ci95"]
-        between = "unknown" if low is None or high is None else f"{low:.7g} .. {high:.7g}"
-        cells: list[Content] = [name, _pair(option["price"], option["standard_error"])]
-        rows.append([*cells, Cell(between, low, True), *(_probability(option, key) for key in known)])
-    heads = {"maturity": "maturity (years)", "exercise_probability": "exercised"}
-    header = ("option", *columns, *(heads[key] for key in known))
-    return table(f"Options: {value} ± standard error, in units of price", header, rows, True)
-
-
-def _probability(option: Mapping[str, Any], key: str) -> Content:
-    if key == "exercise_probability" and key in option:
-        return _pair(option[key], option.get(f"{key}_standard_error"))
-    found: float | None = option.get(key)
-    return Cell("", None, True) if found is None else found
-
-
-def _greeks(options: Mapping[str, Any], assets: Sequence[str]) -> str:
-    rows: list[Sequence[Content]] = []
-    for name, option in options.items():
-        methods = option.get("greeks_method", {})
-        for greek, by in _GREEKS.items():
-            for asset, value, error in _by_asset(option, greek, assets):
-                method = str(methods.get(greek, ""))
-                rows.append([name, greek, asset, _pair(value, error), Cell(by), method])
-    header = ("option", "Greek", "asset", "value", "derivative by", "method")
-    return table("Greeks ± standard error", header, rows, True) if rows else ""
-
-
-def _by_asset(
-    option: Mapping[str, Any], greek: str, assets: Sequence[str]
-) -> Iterator[tuple[str, float, float | None]]:
-    """A Greek of an option by each asset that it depends on; by no asset, for those that are of none."""
-    value, error = option.get(greek), option.get(f"{greek}_standard_error")
-    if not isinstance(value, list):
-        if value is not None:
-            yield "", value, error
-        return
-    for asset, of_asset, its_error in zip(assets, value, error or [None] * len(value)):
-        if of_asset is not None and (of_asset, its_error) != (0, 0):
-            yield asset, of_asset, its_error
 
 
 def _assets(assets: Mapping[str, Any], at: float | None) -> str:
@@ -91,8 +40,8 @@ def _assets(assets: Mapping[str, Any], at: float | None) -> str:
     rows: list[Sequence[Content]] = [
         [
             name,
-            _pair(asset["mean"], asset["mean_standard_error"]),
-            _pair(asset["std"], asset["std_standard_error"]),
+            pair(asset["mean"], asset["mean_standard_error"]),
+            pair(asset["std"], asset["std_standard_error"]),
             *(_seven(asset["quantiles"][level]) for level in levels),
         ]
         for name, asset in assets.items()
@@ -102,37 +51,25 @@ def _assets(assets: Mapping[str, Any], at: float | None) -> str:
     return table(f"Prices {when}, not discounted: value ± standard error, and quantiles", header, rows, True)
 
 
-def _reasons(items: Mapping[str, Any], what: str) -> str:
-    """Why numbers are not known that were asked for: each reason of an item once."""
-    rows: list[Sequence[Content]] = []
-    for name, item in items.items():
-        of: dict[str, list[str]] = {}
-        for number, reason in item.get("reasons", {}).items():
-            of.setdefault(reason, []).append(number.replace("_", " "))
-        rows += [[name, ", ".join(numbers), reason] for reason, numbers in of.items() if reason != NOT_ASKED]
-    return table("Numbers that are not known", (what, "numbers", "reason"), rows) if rows else ""
-
-
 def _risk(risk: Mapping[str, Any] | None) -> str:
     if risk is None:
         return ""
     rows: list[Sequence[Content]] = []
     for level, found in risk["levels"].items():
-        low, high = found["value_at_risk_ci95"]
-        between = "unknown" if low is None or high is None else f"{low:.7g} .. {high:.7g}"
-        shortfall = _pair(found["expected_shortfall"], found["expected_shortfall_standard_error"])
-        rows.append([f"{100 * float(level):g} %", _seven(found["value_at_risk"]), Cell(between, low, True), shortfall])
+        between = interval(*found["value_at_risk_ci95"])
+        shortfall = pair(found["expected_shortfall"], found["expected_shortfall_standard_error"])
+        rows.append([f"{100 * float(level):g} %", _seven(found["value_at_risk"]), between, shortfall])
     value = with_error(risk["value"], risk["value_standard_error"])
     caption = f"Risk of the loss over {risk['horizon']:g} years; the value at the start is {value}"
-    interval = f"{100 * risk['confidence']:g} % interval"
-    return table(caption, ("level", "value at risk", interval, "expected shortfall"), rows)
+    header = ("level", "value at risk", f"{100 * risk['confidence']:g} % interval", "expected shortfall")
+    return table(caption, header, rows)
 
 
 def _exposure(exposure: Mapping[str, Any] | None) -> str:
     if exposure is None:
         return ""
     rows: list[Sequence[Content]] = [
-        [at["time"], *(_pair(at[part], at[f"{part}_standard_error"]) for part in ("expected", "negative"))]
+        [at["time"], *(pair(at[part], at[f"{part}_standard_error"]) for part in ("expected", "negative"))]
         for at in exposure["profile"]
     ]
     peak = measured(f"{exposure['peak']['time']:g}", "year")
@@ -143,11 +80,6 @@ def _exposure(exposure: Mapping[str, Any] | None) -> str:
 def _seven(value: float | None) -> Cell:
     """A number with seven digits."""
     return Cell("unknown", None, True) if value is None else Cell(f"{value:.7g}", float(value), True)
-
-
-def _pair(value: float | None, error: float | None) -> Cell:
-    """A value with its standard error."""
-    return Cell("unknown", None, True) if value is None else Cell(with_error(value, error), float(value), True)
 
 
 def sections(run: Recording) -> Iterator[Section]:

@@ -16,7 +16,7 @@ _FRAMES, _NUMBERS, _SIDE = 60, 3_000_000, 512  # of the field: 8 MB of text at m
 _LINES, _DRAWN = 48, 8  # lines of a chart, and how many are drawn from the start
 
 
-def results(summary: Mapping[str, Any]) -> str:
+def results(summary: Mapping[str, Any], _run: Recording) -> str:
     """Tables of what the run found."""
     found, units = summary["results"], summary.get("units", {})
     degrees = unit_of(units, "temperature", "K")

@@ -20,7 +20,7 @@ _COMPONENTS, _SAMPLES = 24, 3  # with lines of their own
 _KEPT, _ROWS, _WIDEST = 400, 64, 16  # numbers of the first table; rows and columns of further ones
 
 
-def results(summary: Mapping[str, Any]) -> str:
+def results(summary: Mapping[str, Any], _run: Recording) -> str:
     """Tables of what is known of the system and of its last state: numbers, lists of one length beside each other, and
     matrices. Larger ones are left out."""
     found = summary["results"]

@@ -62,7 +62,9 @@ def _sections(
 ) -> Iterator[Section]:
     solver = importlib.import_module(f"simsuite.reporting.{recording.solver}")
     summary = found["summary"]
-    yield Section("What came out", _so_far(found) if summary is None else _results(summary, solver.results(summary)))
+    yield Section(
+        "What came out", _so_far(found) if summary is None else _results(summary, solver.results(summary, recording))
+    )
     yield Section("Picture", drawn)
     if recording.frames:
         yield from solver.sections(recording)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from simsuite.pictures.sweeps import draw_sweep
-from simsuite.pictures.sweeps.study import Study
+from simsuite.pictures.sweeps.study import Study, in_words
 from simsuite.reporting import provenance
 from simsuite.reporting.figures import picture
 from simsuite.reporting.markup import Cell, Content, facts, paragraph, table
@@ -31,7 +31,7 @@ def page_of(directory: Path) -> Page:
     whole = len(ended) >= members
     state = "Running" if files.in_use else "Complete" if whole else "Stopped"
     status = f"{state}: {len(ended)} of {counted(members, 'member')} ended" + (f", {failed} failed" if failed else "")
-    title = directory.resolve().name if study is None else study.title
+    title = in_words(plan, goal) if study is None else study.title
     sections = list(_sections(files, solver, plan, goal, ended, study))
     kind = "A search by simsuite" if goal is not None else "A sweep of simsuite"
     return Page(title, f"{kind}, solver {solver}", status, whole and not failed, sections)

@@ -7,8 +7,8 @@ the value came closest to, and a misspelt key is one error instead of an unknown
 
 from __future__ import annotations
 
-import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from simsuite.scenario.common import FieldMistake
 from simsuite.scenario.shape import holds
 from simsuite.scenario.spans import KeyPath, Table
+from simsuite.words import LIKE_SHORT, closest
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -32,8 +33,8 @@ _TAG_ERRORS = {"union_tag_invalid": "literal_error", "union_tag_not_found": "mis
 @dataclass
 class Fault:
     """What is wrong at a path. kinds: pydantic's error types; several where every branch of a union wants another
-    type of value. expected: the words that a literal allows. suggestion: the missing key that an unknown one probably
-    means.
+    type of value. expected: the words that a literal allows. suggestion: the name of a missing key that an unknown
+    key probably means.
     """
 
     path: KeyPath
@@ -57,12 +58,16 @@ class _Node:
     branches: dict[str | int, _Node] = field(default_factory=dict)
 
 
-def faults(error: ValidationError, data: Table) -> list[Fault]:
-    """The faults of `data` that the user should know about."""
+Names: TypeAlias = Mapping[KeyPath, tuple[str, ...]]
+"""Further names of keys, see `other_names`, by the paths of the keys."""
+
+
+def faults(error: ValidationError, data: Table, names: Names) -> list[Fault]:
+    """The faults of `data` that the user should know about. names: by which keys may be written as well."""
     root = _Node(())
     for details in error.errors(include_url=False)[:MAX_ERRORS]:
         _insert(root, data, details)
-    return _collapse(root)
+    return _collapse(root, names)
 
 
 def _insert(root: _Node, data: object, details: ErrorDetails) -> None:
@@ -98,13 +103,13 @@ def _fault(path: KeyPath, details: ErrorDetails) -> Fault:
     return Fault(path, [kind], value, context, expected)
 
 
-def _collapse(node: _Node) -> list[Fault]:
+def _collapse(node: _Node, names: Names) -> list[Fault]:
     found = list(node.faults)
     for child in node.keys.values():
-        found += _collapse(child)
+        found += _collapse(child, names)
     if node.branches:
-        found += _closest(node.path, [_collapse(child) for child in node.branches.values()])
-    return _without_misspelt(found, len(node.path) + 1)
+        found += _closest(node.path, [_collapse(child, names) for child in node.branches.values()])
+    return _without_misspelt(found, len(node.path) + 1, names)
 
 
 def _closest(path: KeyPath, branches: list[list[Fault]]) -> list[Fault]:
@@ -124,14 +129,16 @@ def _reached(fault: Fault) -> int:
     return len(fault.path) + (min(len(m.path) for m in error.mistakes) if isinstance(error, FieldMistake) else 0)
 
 
-def _without_misspelt(found: list[Fault], depth: int) -> list[Fault]:
-    """Joins an unknown key of a table with the missing key that it resembles."""
+def _without_misspelt(found: list[Fault], depth: int, names: Names) -> list[Fault]:
+    """Joins an unknown key of a table with the missing key that it resembles, by one of its names."""
     unknown = {f.path[-1]: f for f in found if len(f.path) == depth and f.kinds == ["extra_forbidden"]}
     missing = [f for f in found if len(f.path) == depth and f.kinds == ["missing"]]
     for fault in missing:
         candidates = [str(key) for key, other in unknown.items() if other.suggestion is None]
-        close = difflib.get_close_matches(str(fault.path[-1]), candidates, 1)
-        if close:
-            unknown[close[0]].suggestion = str(fault.path[-1])
+        key, *others = str(fault.path[-1]), *names.get(fault.path, ())
+        alike = {key: closest(key, candidates), **{other: closest(other, candidates, LIKE_SHORT) for other in others}}
+        meant, written = next(((name, found) for name, found in alike.items() if found), (None, None))
+        if written is not None:
+            unknown[written].suggestion = meant
             found.remove(fault)
     return found

@@ -40,9 +40,10 @@ class Place:
 class Document:
     """What a scenario was made from: its file and the overrides on top, each with the path that it set.
 
-    override_name: what reports put before an override. options: for overrides that stand for an option of
-    their own, that option, by the text of the override: ``{'run.device="gpu"': "--device gpu"}``. attached: a table
-    file that gives elements of a list. renamed: what the file writes by another name, see `other_names`.
+    override_name: what reports put before an override. options: for overrides that were given by another option, that
+    option, by the text of the override: ``{"grid.nx=8": "--vary grid.nx=8", .. : "--device gpu"}``.
+    attached: a table file that gives elements of a list. renamed: what the file writes by another name, see
+    `other_names`.
     """
 
     source: Source
@@ -73,9 +74,8 @@ class Document:
         if place.order > len(self.overrides) and self.attached is not None:
             return render(self.attached.name, self.attached.text, place.span, message, mistake.help, colour)
         text = self.overrides[place.order - 1][0].text
-        if text in self.options:
-            return _render_option(self.options[text], message, mistake.help, colour)
-        return render_override(text, place.span, message, mistake.help, colour, self.override_name)
+        option = self.options.get(text)
+        return render_override(text, place.span, message, mistake.help, colour, self.override_name, option)
 
     def _place(self, mistake: Mistake) -> Place:
         """The place of a mistake: in the last override that sets the path, or that made a table on it which the file
@@ -147,10 +147,19 @@ def render(name: str, text: str, span: Span, message: str, help: str | None = No
 
 
 def render_override(
-    text: str, span: Span, message: str, help: str | None = None, colour: bool = False, name: str = "--set "
+    text: str,
+    span: Span,
+    message: str,
+    help: str | None = None,
+    colour: bool = False,
+    name: str = "--set ",
+    option: str | None = None,
 ) -> str:
     """The report of one mistake in an override. name: the option that the override is an argument of, shown before its
-    text."""
+    text. option: another option by which it was given, with its value."""
+    if option is not None and not option.endswith(text):
+        return _render_option(option, message, help, colour)
+    name = name if option is None else option.removesuffix(text)
     place = text if len(text) <= WIDTH else text[:WIDTH] + "…"
     return _render(f"{name}{place}", "", text.replace("\n", " "), span, message, help, colour)
 

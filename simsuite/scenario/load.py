@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +20,14 @@ from simsuite.scenario.branches import faults
 from simsuite.scenario.constants import terms_in
 from simsuite.scenario.diagnostics import AS_TOML, MAX_SHOWN, Document, joined, plain, render, render_override
 from simsuite.scenario.numbers import Terms, unit_of
-from simsuite.scenario.other_names import by_keys, override_by_keys
+from simsuite.scenario.other_names import by_keys, further_names, override_by_keys
 from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.shape import fields_of, header, models_at
 from simsuite.scenario.source import Source, SourceError
 from simsuite.scenario.spans import KeyPath, Table
 from simsuite.scenario.units import symbol
 from simsuite.scenario.words import mistakes
+from simsuite.words import closest
 
 Model: TypeAlias = Any
 """The model of a solver. Any: which of them it is depends on the file, and each has sections of its own, which are read
@@ -153,12 +153,16 @@ def load(
 
 
 def load_table(
-    table: Mapping[str, object], path: Path, overrides: Sequence[str] = (), override_name: str = "--set "
+    table: Mapping[str, object],
+    path: Path,
+    overrides: Sequence[str] = (),
+    override_name: str = "--set ",
+    options: Mapping[str, str] | None = None,
 ) -> Scenario:
     """The scenario that a Python dictionary holds, as a file would. path: what its file would be called; names of data
     files start from the working directory. Raises `ScenarioError`, and `UsageError` for what a scenario cannot hold."""
     source = Source(AS_TOML, "\n".join(settings(table)))
-    return _loaded(source, path, Path(), overrides, False, override_name, {})
+    return _loaded(source, path, Path(), overrides, False, override_name, options or {})
 
 
 def _loaded(
@@ -170,8 +174,7 @@ def _loaded(
     override_name: str,
     options: Mapping[str, str],
 ) -> Scenario:
-    document, data = _read(source, overrides, colour, override_name)
-    document = replace(document, options=options)
+    document, data = _read(source, overrides, colour, override_name, options)
     found, model = _model(data)
     if model is None:
         raise document.error(found, colour)
@@ -223,7 +226,8 @@ def _of_lists(mistake: Mistake, document: Document, model: type[BaseModel]) -> M
 
 
 def _mistakes(error: ValidationError, model: type[BaseModel], data: Table, terms: Terms) -> list[Mistake]:
-    return [mistake for fault in faults(error, data) for mistake in mistakes(fault, model, data, terms)]
+    found = faults(error, data, further_names(model))
+    return [mistake for fault in found for mistake in mistakes(fault, model, data, terms)]
 
 
 def _between_sound_parts(
@@ -252,7 +256,9 @@ def _unreadable(source: Source, error: SourceError, colour: bool) -> ScenarioErr
     return ScenarioError([Mistake((), error.message, error.help)], report)
 
 
-def _read(source: Source, overrides: Sequence[str], colour: bool, override_name: str) -> tuple[Document, Table]:
+def _read(
+    source: Source, overrides: Sequence[str], colour: bool, override_name: str, options: Mapping[str, str]
+) -> tuple[Document, Table]:
     try:
         data = source.parse()
     except SourceError as error:
@@ -267,11 +273,12 @@ def _read(source: Source, overrides: Sequence[str], colour: bool, override_name:
             override = override if model is None else override_by_keys(override, model)
             applied.append((override, override.apply(data)))
         except OverrideError as error:
-            report = render_override(text, error.span, error.message, error.help, colour, override_name)
+            how = colour, override_name, options.get(text)
+            report = render_override(text, error.span, error.message, error.help, *how)
             failed.append((Mistake((), error.message, error.help), report))
     if failed:
         raise ScenarioError([mistake for mistake, _ in failed], joined([report for _, report in failed], len(failed)))
-    return Document(source, tuple(applied), override_name, renamed=renamed), data
+    return Document(source, tuple(applied), override_name, options, renamed=renamed), data
 
 
 def _model(data: Table) -> tuple[list[Mistake], type[BaseModel] | None]:
@@ -282,8 +289,8 @@ def _model(data: Table) -> tuple[list[Mistake], type[BaseModel] | None]:
     known = ", ".join(f'"{name}"' for name in names)
     if solver is None:
         return [Mistake((), "missing key `solver`", f"begin with solver = one of {known}")], None
-    close = difflib.get_close_matches(solver.lower(), names, 1) if isinstance(solver, str) else []
-    help = f'did you mean "{close[0]}"?' if close else None
+    close = closest(solver, names) if isinstance(solver, str) else None
+    help = f'did you mean "{close}"?' if close else None
     return [Mistake(("solver",), f"`solver` must be one of {known}", help)], None
 
 

@@ -64,6 +64,14 @@ def key_of(model: type[BaseModel], parts: tuple[str, ...]) -> tuple[str, ...]:
     return parts
 
 
+def further_names(model: type[BaseModel]) -> Mapping[KeyPath, tuple[str, ...]]:
+    """The other names of keys, by the paths of these keys."""
+    found: dict[KeyPath, tuple[str, ...]] = {}
+    for section, other, key in _names(model):
+        found[section, key] = (*found.get((section, key), ()), other)
+    return found
+
+
 @functools.cache
 def _names(model: type[BaseModel]) -> tuple[tuple[str, str, str], ...]:
     """The sections that have keys with other names: the section, such a name, and its key."""

@@ -59,7 +59,7 @@ class Override:
                     raise OverrideError("a value is missing after `=`", (at, at + 1))
                 return cls(text, tuple(names), start)
         whole = names and at == len(text)  # as in --set time.tolerance 1e-4
-        help = f"write {text.strip()}=VALUE, in one piece" if whole else "for example --set grid.nx=512"
+        help = f"write {text.strip()}=VALUE, in one piece" if whole else "for example grid.nx=512"
         if element := _ELEMENT.match(text):  # as in source[0].power=1e6
             key = _INDEX.sub(r".\1", element[1])
             help = f"elements of lists are counted from 0, and stand after a dot: write {key}={element[2]}"

@@ -115,6 +115,7 @@ HEATING_RATE = Unit("K/s")
 SHARE = Unit("dimensionless")
 PLAIN = Unit("dimensionless", "dimensionless")  # numbers of keys that have no unit; per cent are taken
 PER_YEAR = Unit("1/year", other="dimensionless")  # 5 %, or 5 %/year
+VOLATILITY = Unit("1/year**0.5", other="dimensionless")
 ANGLE = Unit("rad", other="rad/s")
 MASS = Unit("kg")
 STIFFNESS = Unit("N/m")
@@ -226,20 +227,20 @@ def _converted(number: Decimal, name: str, unit: Unit | None, scales: Scales) ->
     # within a product or a quotient, a degree is a difference of temperatures
     parsed = _parsed(re.sub(r"\bdeg(?=[CF]\b)", "delta_deg", name))
     value = number * parsed
-    if scales.years and unit != MINUTES:
+    fitting = [each for each in wanted if value.is_compatible_with(_registry().parse_units(each))]
+    if scales.years and unit != MINUTES and (fitting or unit is None):
         _check_calendar(name)
     if unit is None:
         base = value.to_base_units().magnitude
         power = parsed.dimensionality.get("[time]", 0) if scales.years else 0
         return float(base / _registry().Quantity(Decimal(1), "year").to("s").magnitude ** power)
-    for each in wanted:
-        if value.is_compatible_with(_registry().parse_units(each)):
-            return float(value.to(_registry().parse_units(each)).magnitude)
+    if fitting:
+        return float(value.to(_registry().parse_units(fitting[0])).magnitude)
     if unit == PLAIN:
-        raise _Unfit(f"`{{}}` {_measure(parsed)}, and numbers are written without a unit here{_near(name)}")
+        raise _Unfit(f"`{{}}` {_measure(parsed)}, and numbers are written without a unit here{_near(name, wanted)}")
     alone = ", as [material] gives the diffusivity alone" if scales.diffusive and unit.diffusive else ""
     brackets = "; a divisor of several units is in brackets: W/(m²·K)" if _DIVISOR.search(name) else ""
-    raise _Unfit(f"`{{}}` {_measure(parsed)}, and this is {_shown(wanted[0])}{alone}{_near(name)}{brackets}")
+    raise _Unfit(f"`{{}}` {_measure(parsed)}, and this is {_shown(wanted[0])}{alone}{_near(name, wanted)}{brackets}")
 
 
 def _names(unit: Unit, scales: Scales) -> list[str]:
@@ -257,6 +258,7 @@ def symbol(unit: Unit, scales: Scales) -> str:
     name = _names(unit, scales)[0]
     if name == "dimensionless":
         return ""
+    name = name.replace("year**0.5", "√year")
     return name.replace("**2", "²").replace("**3", "³").replace("*", "·").replace("degC", "°C")
 
 
@@ -271,15 +273,16 @@ def _parsed(unit: str) -> PintUnit:
     return registry.parse_units(unit)
 
 
-def _near(name: str) -> str:
+def _near(name: str, wanted: Collection[str] = ()) -> str:
     """What may have been meant by the name of a unit, as the end of a message: one in other letters, small or capital,
-    before one that is spelt a little differently."""
+    before one that is spelt a little differently. wanted: the units of which it has to be one, if that is known."""
     if not name.isalpha():
         return ""
     found = [_MEANT[name]] if name in _MEANT else [each for each in _COMMON if each.lower() == name.lower()]
     if not found and len(name) >= _LONG:
         found = difflib.get_close_matches(name.lower(), _COMMON, 1)
-    return f"; did you mean `{found[0]}`?" if found and found[0] != name else ""
+    fits = not wanted or any(_registry().parse_units(each).is_compatible_with(found[0]) for each in wanted if found)
+    return f"; did you mean `{found[0]}`?" if found and found[0] != name and fits else ""
 
 
 def _measure(unit: PintUnit) -> str:
@@ -291,7 +294,8 @@ def _measure(unit: PintUnit) -> str:
 
 def _shown(unit: str) -> str:
     """In what unit a number is."""
-    return "a plain number" if unit == "dimensionless" else f"in {unit.replace('**', '^').replace('*', '·')}"
+    shown = unit.replace("year**0.5", "sqrt(year)").replace("**", "^").replace("*", "·")
+    return "a plain number" if unit == "dimensionless" else f"in {shown}"
 
 
 @functools.cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable
@@ -16,12 +15,24 @@ from simsuite.expressions import ExpressionError, NumberWithUnit
 from simsuite.scenario.branches import Context, Fault
 from simsuite.scenario.common import FieldMistake, Section
 from simsuite.scenario.numbers import Terms, number, unit_of
-from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
+from simsuite.scenario.shape import (
+    candidates,
+    choices,
+    field_at,
+    fields_of,
+    header,
+    homes,
+    is_section,
+    models_at,
+    selectors,
+    tables_in,
+    value_at,
+)
 from simsuite.scenario.similar_names import DATA
 from simsuite.scenario.spans import KeyPath, Table, key_name
 from simsuite.scenario.types import expressions_in, variables_of
 from simsuite.scenario.units import PLAIN, UnitError, quantity
-from simsuite.words import counted
+from simsuite.words import LIKE_SHORT, closest, counted, looks
 
 _EXPECTED = {
     "float_type": "a number",
@@ -167,11 +178,14 @@ def _unknown(fault: Fault, model: type[BaseModel], data: Table) -> Mistake:
     *front, key = fault.path
     tables = list(models_at(model, data, tuple(front)))
     known = list(dict.fromkeys(name for m in tables for name in fields_of(m)))
-    lower = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(str(key).lower(), lower, 1)
+    sections = [m for m in tables if issubclass(m, Section)]
+    names = [name for m in sections for name in m.other_names]
+    close = fault.suggestion or closest(str(key), known) or closest(str(key), names, LIKE_SHORT)
     others = list(homes(model, str(key), tuple(front)))
-    answers = [m.expected_keys[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.expected_keys]
-    same = [m.other_names[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.other_names]
+    expected = {name: answer for m in reversed(sections) for name, answer in m.expected_keys.items()}
+    alike = [name for name in expected if looks(name) == looks(str(key)) and not close]
+    answers = [expected[name] for name in (key, *alike) if name in expected]
+    same = [m.other_names[str(key)] for m in sections if str(key) in m.other_names]
     if same:
         message = f"`{key}` and `{same[0]}` are two names of one key{_where(front)}"
         return Mistake(fault.path, message, "keep one of them", on_key=True)
@@ -183,7 +197,7 @@ def _unknown(fault: Fault, model: type[BaseModel], data: Table) -> Mistake:
     elif key in known:  # in another kind of table that can stand here
         help = f"`{key}` does not go together with the other keys here"
     elif fault.suggestion or (close and not others):
-        help = f"did you mean `{fault.suggestion or lower[close[0]]}`?"
+        help = f"did you mean `{close}`?"
     elif others:
         help = f"`{key}` {' or '.join(others)}"
     else:
@@ -204,11 +218,20 @@ def _missing(path: KeyPath, model: type[BaseModel], data: Table) -> Mistake:
         ]
         help = f"it needs {_listed(needed)}" if needed else help
         return Mistake(path, f"missing section {header(str(path[0]), field)}", help)
-    fields = [fields_of(m)[str(path[-1])] for m in models_at(model, data, path[:-1]) if path[-1] in fields_of(m)]
-    allowed = [choice for f in fields for choice in choices(f)]
+    *front, key = path
+    tables = {m: fields_of(m) for m in candidates(model, tuple(front)) if key in fields_of(m)}
+    given = table if isinstance(table := value_at(data, tuple(front)), dict) else {}
+    if any(key in selectors(m) for m in tables):  # without this key it is not known what table is meant
+        unknown = [str(name) for name in given if not any(name in fields for fields in tables.values())]
+        if (misspelt := closest(str(key), unknown)) is not None:
+            message = f"unknown key `{misspelt}`{_where(front)}"
+            return Mistake((*front, misspelt), message, f"did you mean `{key}`?", on_key=True)
+        tables = {m: fields for m, fields in tables.items() if fields.keys() >= given.keys()} or tables
+    allowed = dict.fromkeys(choice for fields in tables.values() for choice in choices(fields[str(key)]))
     if allowed:
-        help = "one of " + ", ".join(f'"{choice}"' for choice in dict.fromkeys(allowed))
-    return Mistake(path, f"missing key `{path[-1]}`{_where(path[:-1])}", help)
+        listed = ", ".join(f'"{choice}"' for choice in allowed)
+        help = f"one of {listed}" if len(allowed) > 1 else f"add {key} = {listed}"
+    return Mistake(path, f"missing key `{key}`{_where(front)}", help)
 
 
 def _expected_word(fault: Fault, model: type[BaseModel], data: Table) -> str | None:
@@ -274,9 +297,8 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
     if isinstance(value, str):
         if "degC" in fault.expected and value.lower().replace("deg", "").strip("°. ") in ("c", "celsius"):
             return 'write "degC"'
-        close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
-        if close:
-            return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"
+        if (close := closest(value, fault.expected)) is not None:
+            return f'did you mean "{close}"?'
         near = _as_complex(value)
         if "complex_number_type" in fault.kinds and "j" in near.lower() and _reads_as_complex(near):
             return f'write "{near}"'

@@ -151,7 +151,7 @@ class Search:
         about: dict[str, object] = {"name": goal.name, "target": goal.target, "tolerance": goal.tolerance}
         with self.sweep.begun(about) as (files, first, problem):
             self._require_numbers()
-            self.sweep.begins(1, 1, first, problem)
+            self.sweep.begin(1, 1, first, problem)
             with contextlib.closing(self._runs(files, first)) as runs:
                 try:
                     found = self._search(files, runs)

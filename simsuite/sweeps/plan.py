@@ -75,6 +75,8 @@ class Plan:
 
 def value_in_words(value: object) -> str:
     """A value as it stands in tables: numbers with six digits."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import hashlib
 import json
@@ -17,6 +16,7 @@ from typing import Any
 
 from simsuite.assembly import device_of, make_problem
 from simsuite.backends.threads import threads_available
+from simsuite.capabilities import Advising
 from simsuite.core import Problem
 from simsuite.errors import Advice, UsageError
 from simsuite.progress import Silent
@@ -31,6 +31,7 @@ from simsuite.sweeps.table import numbers
 from simsuite.sweeps.together import groups, left_of
 from simsuite.sweeps.workers import run_members
 from simsuite.version import VERSION
+from simsuite.words import closest
 
 
 @dataclass
@@ -39,12 +40,14 @@ class Sweep:
 
     scenario: its file, or a dictionary as a file would be read to. overrides: of all members, as "key=value". told:
     called for each member that ends, with how many have ended. begins: called before the first one, with how many are
-    left, how many processes run them, and the first one. stopped: gives a reason to stop, or None. workers: processes
-    at a time; by default as many as there are cores, or one where members run on a GPU. units: of a member's results.
-    part: the first and the last of the members that are run; others may run the rest at the same time, and sweep.h5 is
-    left to a call for all members. apart: whether each member has a run of its own, although several could share one.
-    frames: which frames of members sweep.h5 has as well, "last" or "all". left_out: variables whose frames it lacks,
-    since their shapes differ between members.
+    left, how many processes run them, and the first one. warned: called for each warning when it comes up first, with
+    the number of its member, None where it is about the scenario of the first one. stopped: gives a reason to stop, or
+    None. workers: processes at a time; by default as many as there are cores, or one where members run on a GPU. units:
+    of a member's results. part: the first and the last of the members that are run; others may run the rest at the same
+    time, and sweep.h5 is left to a call for all members. apart: whether each member has a run of its own, although
+    several could share one. frames: which frames of members sweep.h5 has as well, "last" or "all". names: what reports
+    of mistakes put before an override of all members, and before a value of one. left_out: variables whose frames it
+    lacks, since their shapes differ between members. warnings: of the runs of this call, each once.
     """
 
     scenario: Path | Mapping[str, object]
@@ -56,12 +59,15 @@ class Sweep:
     fresh: bool = False
     told: Callable[[Ended, int], None] = lambda ended, count: None
     begins: Callable[[int, int, Scenario, Problem], None] = lambda left, workers, first, problem: None
+    warned: Callable[[str, int | None], None] = lambda text, member: None
     stopped: Callable[[], str | None] = lambda: None
     units: Callable[[Mapping[str, Any]], dict[str, str]] = lambda summary: {}  # Any: what `run --json` prints
     part: tuple[int, int] | None = None
     apart: bool = False
     frames: str | None = None
+    names: tuple[str, str] = ("--set ", "--vary ")
     left_out: list[str] = field(default_factory=list, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
     solver: str = field(default="", init=False)
     ended: dict[int, Ended] = field(default_factory=dict, init=False)
 
@@ -72,12 +78,15 @@ class Sweep:
 
     def member(self, number: int) -> Scenario:
         """The scenario of a member. Raises ScenarioError."""
-        return self._scenario([*self.overrides, *settings(self.plan.settings(number))])
+        return self._scenario(settings(self.plan.settings(number)))
 
-    def _scenario(self, values: Sequence[str]) -> Scenario:
+    def _scenario(self, varied: Sequence[str] = ()) -> Scenario:
+        """The scenario with these values of the keys that vary."""
+        of_all, of_one = self.names
+        values, options = [*self.overrides, *varied], {text: f"{of_one}{text}" for text in varied}
         if isinstance(self.scenario, Mapping):
-            return load_table(self.scenario, Path("scenario.toml"), values)
-        return load(self.scenario, values)
+            return load_table(self.scenario, Path("scenario.toml"), values, of_all, options)
+        return load(self.scenario, values, override_name=of_all, options=options)
 
     def run(self) -> bool:
         """Run all members that have not ended, or those of `part`. Returns whether all have; False if it was stopped
@@ -150,11 +159,11 @@ class Sweep:
         """Raises UsageError where a constant varies that the scenario does not have: a misspelt one would vary
         nothing."""
         varied = [key.partition(".")[2] for key in self.plan.keys if key.startswith("constants.")]
-        known = (self._scenario(self.overrides).model.constants or {}) if varied else {}
+        known = (self._scenario().model.constants or {}) if varied else {}
         for name in varied:
             if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
-                help = f"; did you mean `{near[0]}`?" if near else ""
+                near = closest(name, known)
+                help = f"; did you mean `{near}`?" if near else ""
                 raise UsageError(f"the scenario has no constant `{name}`{help}")
 
     def _text(self) -> str:
@@ -165,12 +174,27 @@ class Sweep:
     def _run(self, left: Sequence[Sequence[int]], first: Scenario, problem: Problem, files: SweepDirectory) -> None:
         """left: members that are to be run, those together that run together."""
         workers, threads = self.shared_out(len(left), first)
-        self.begins(sum(map(len, left)), workers, first, problem)
+        self.begin(sum(map(len, left)), workers, first, problem)
         still = self._still_left(left, files)
         if len(left) == 1:
             still = self._here(list(still), files)
         for _ in self.results_of(still, files, workers, threads):
             pass
+
+    def begin(self, left: int, workers: int, first: Scenario, problem: Problem) -> None:
+        """Tells that members begin, see `begins`, and the warnings about the scenario of the first."""
+        self.begins(left, workers, first, problem)
+        self.warn_of(problem)
+
+    def warn_of(self, problem: Problem) -> None:
+        """Tells the warnings about the scenario of the first member."""
+        self._warn(problem.warnings if isinstance(problem, Advising) else (), None)
+
+    def _warn(self, texts: Iterable[str], member: int | None) -> None:
+        for text in texts:
+            if text not in self.warnings:
+                self.warnings.append(text)
+                self.warned(text, member)
 
     def _here(self, left: Sequence[Sequence[int]], files: SweepDirectory) -> Iterator[Sequence[int]]:
         """Runs those members that make one run in this process, which has its device and what it imports already;
@@ -238,6 +262,7 @@ class Sweep:
             return None
         summary = answer.get("summary")
         results, units = ({}, {}) if summary is None else (numbers(summary["results"]), self.units(summary))
+        self._warn(() if summary is None else summary.get("warnings", ()), answer["member"])
         seconds = answer.get("seconds", 0.0)
         where = {name: answer[name] for name in ("run", "place") if name in answer}
         return Ended(answer["member"], answer["status"], results, units, answer.get("error"), seconds, **where)

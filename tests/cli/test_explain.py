@@ -98,6 +98,9 @@ def test_json_has_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("bondary.left.h", "`boundary.left.h`"),
         ("grid.nz", "`grid.nx`"),
+        ("initial.xO", "there is `initial.x0`"),
+        ("a", "there is `system.A`"),
+        ("dT", "`time.dt`"),
         ("zzz", "simsuite schema --markdown"),
         ("", "schema"),
         ("[0].", "schema"),

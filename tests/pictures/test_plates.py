@@ -144,6 +144,24 @@ def test_a_plate_before_its_run(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("runs*"))
 
 
+def test_names_keep_clear_of_outlines(tmp_path: Path) -> None:
+    """On the board whose chips have a probe of the same name in their middle."""
+    text = (Path(__file__).parents[2] / "scenarios" / "circuit_board.toml").read_text(encoding="utf-8")
+    figure = preview(tmp_path, text).figure
+    for ax, names in zip(figure.axes, (["cpu", "cpu: 4.5 W", "regulator", "regulator: 1.5 W"], ["cpu", "regulator"])):
+        written = [found for found in ax.texts if found.get_text()]
+        assert sorted(found.get_text() for found in written) == names
+        turn = np.linspace(0, 2 * np.pi, 2000)
+        side = np.linspace(0, 1, 500)[:, None]
+        corners = np.array([[(10, 5), (45, 5), (45, 45), (10, 45)], [(16, 18), (30, 18), (30, 32), (16, 32)]])
+        lines = [a + side * (b - a) for c in corners for a, b in zip(c, np.roll(c, -1, axis=0))]
+        lines.append(np.column_stack([60 + 5 * np.cos(turn), 25 + 5 * np.sin(turn)]))
+        outlines = ax.transData.transform(np.concatenate(lines) / 10)  # mm to cm, as the map has it
+        for found in written:
+            box = found.get_window_extent()
+            assert not ((outlines > box.min) & (outlines < box.max)).all(axis=1).any(), found.get_text()
+
+
 @pytest.mark.parametrize(("text", "panels"), [(BOOK, 2), (SYSTEM, 5)])
 def test_other_scenarios_before_their_run(tmp_path: Path, text: str, panels: int) -> None:
     figure = preview(tmp_path, text).figure

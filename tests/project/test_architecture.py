@@ -68,7 +68,7 @@ ALLOWED = {
     "elementary_functions": set(),
     "errors": set(),
     "exporting": BASE | {"io", "provenance", "words"},
-    "expressions": set(),
+    "expressions": {"words"},
     "same_run": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "provenance", "version", "words"},
     "capabilities": {"communication", "core", "crossings"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simsuite.words import about, digits_apart
+from simsuite.words import LIKE_SHORT, about, closest, digits_apart
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,26 @@ def test_a_range_is_rather_too_wide_than_too_narrow(low: float, high: float | No
 def test_two_numbers_get_as_many_digits_as_tell_them_apart(a: float, b: float, digits: int) -> None:
     assert digits_apart(a, b, 9) == digits
     assert (f"{a:.{digits}g}" == f"{b:.{digits}g}") == (a == b)
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("xO", ["state", "x0"], "x0"),
+        ("1x", ["nx", "lx"], "lx"),
+        ("Iy", ["nx", "ly"], "ly"),
+        ("a", ["matrix", "A"], "A"),
+        ("td", ["steps", "dt"], "dt"),
+        ("Step-Size", ["step_size", "steps"], "step_size"),
+        ("lenght", ["width", "length"], "length"),
+        ("q", ["nx", "ny"], None),
+        ("", ["nx"], None),
+    ],
+)
+def test_the_name_that_was_meant(name: str, known: list[str], meant: str | None) -> None:
+    assert closest(name, known) == meant
+
+
+def test_names_of_a_letter_are_not_meant_by_longer_words() -> None:
+    assert closest("ab", ["A"]) == "A"
+    assert closest("ab", ["A"], LIKE_SHORT) is None

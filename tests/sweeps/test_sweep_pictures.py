@@ -20,7 +20,7 @@ from test_goal import ROD
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.pictures.sheet import WARNING
 from simsuite.pictures.sweeps.figure import sweep_figure
-from simsuite.pictures.sweeps.study import Study, _written
+from simsuite.pictures.sweeps.study import Study, _written, in_words
 from simsuite.scenario import load
 from simsuite.scenario.load import unit_of_key
 from simsuite.sweeps.directory import Ended, SweepDirectory
@@ -195,3 +195,30 @@ def test_a_sweep_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert call(capsys, "plot", "s", "--what", "mean", "--what", "max", "-o", "two.svg").returncode == 0
     assert Path("two.svg").exists()
     assert call(capsys, "sweep", "rod.toml", *vary, "--fresh").returncode == 0
+
+
+def test_a_sweep_without_a_title_is_headed_by_what_varies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where all members share one run: their scenario has units, and perhaps a title, all the same."""
+    monkeypatch.chdir(tmp_path)
+    text = """
+        solver = "linear"
+        constants = {a = 1.0}
+        system = {kind = "continuous", matrix = [["-a"]]}
+        initial.state = [1.0]
+        time = {dt = 0.1, steps = 5}
+        run.device = "cpu"
+    """
+    Path("decay.toml").write_text("\n".join(map(str.strip, text.splitlines())), encoding="utf-8")
+    for title, headed in (([], "Sweep over constants.a and initial.state.0"), (["--set", "title=Decay"], "Decay")):
+        vary = ("--vary", "constants.a=1,2", "--vary", "initial.state.0=1,2")
+        assert call(capsys, "sweep", "decay.toml", *vary, *title, "-o", headed).returncode == 0
+        study = Study.of(Path(headed))
+        assert study.title == headed
+        assert sweep_figure(study, ()).figure.texts[0].get_text() == headed
+
+
+def test_what_varies_in_words() -> None:
+    assert in_words(Plan(("a", "b", "c"), ((1, 2, 3),), (1,)), None) == "Sweep over a, b and c"
+    assert in_words(Plan(("a",), ((1,),), (1,)), {"name": "max", "target": 3.0}) == "Search for a by max"

@@ -119,7 +119,7 @@ def sweep(
     """Run a scenario for many values of some keys, side by side; the same command continues a stopped sweep."""
     from simsuite.cli.sweeps import goal as goals
     from simsuite.cli.sweeps import job
-    from simsuite.cli.sweeps.progress import begins, searches, tells
+    from simsuite.cli.sweeps.progress import begins, searches, tells, warns
     from simsuite.cli.sweeps.tables import print_csv, print_table, summary
     from simsuite.summaries.units import units
     from simsuite.sweeps.plan import make_plan, members_of, parse_axis
@@ -140,13 +140,14 @@ def sweep(
     overrides = [*(set or []), *([f"run.device={device}"] if device else [])]
     if any(key == "output.directory" for key in plan.keys):
         raise UsageError("each member has a directory of its own: give -o DIR for the sweep")
-    load_scenario(scenario, overrides, None, None)  # mistakes in the file come before those of members
+    load_scenario(scenario, set, None, device)  # mistakes in the file come before those of members
     directory = output or Path("runs") / f"{scenario.stem}_{'sweep' if goal is None else 'goal'}"
     part = None if members is None else members_of(members)
     with Stopping(last=True) as stopping:
         whole = Sweep(scenario, plan, directory, overrides, workers, retry, fresh, stopped=stopping, units=units)
         whole.part, whole.apart = part, apart
         whole.frames = None if frames is None else frames.value
+        whole.warned = warns(whole)
         if slurm is not None:
             asked = job.Asked(scenario, vary or [], paired, random, latin, seed, set or [], device, workers, most)
             asked = replace(asked, frames=whole.frames, apart=apart)
@@ -161,7 +162,7 @@ def sweep(
         if not quiet:
             whole.told = tells(whole)
         complete = whole.run()
-        if whole.left_out and not quiet:
+        if whole.left_out:
             names = " and ".join(f"`{name}`" for name in whole.left_out)
             say(f"warning: frames of {names} have other shapes in other members, so that sweep.h5 is without them")
         failed = [each for each in whole.ended.values() if each.status == "failed"]

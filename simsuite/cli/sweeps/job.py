@@ -55,7 +55,8 @@ def write(path: Path, asked: Asked, whole: Sweep, per_task: int) -> None:
     UsageError where there is a file of that name, or none can be written."""
     from simsuite.sweeps.slurm import script, tasks
 
-    whole.require_first()
+    _, problem = whole.require_first()
+    whole.warn_of(problem)
     members = len(whole.plan.members)
     words = list(asked.words(whole.directory))
     text = script(path, words, Path.cwd(), whole.directory / "sweep.h5", members, per_task, whole.retry)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from simsuite.sweeps.directory import Ended
     from simsuite.sweeps.sweep import Sweep
 
+_WARNINGS = 10  # as many are said
+
 
 def begins(whole: Sweep) -> Callable[[int, int, Scenario, Problem], None]:
     """Says what begins: how many members, how long the first one takes, and how much room they take on the disk."""
@@ -36,6 +38,19 @@ def searches(whole: Sweep) -> Callable[[int, int, Scenario, Problem], None]:
         before = f", {counted(len(whole.ended), 'run')} done before" if whole.ended else ""
         say(f"search: one run after another{before}, in {whole.directory}")
         say(_forecast(whole, left, first, problem))
+
+    return tell
+
+
+def warns(whole: Sweep) -> Callable[[str, int | None], None]:
+    """Says each warning once, with the member in which it came up; of many the first ones."""
+
+    def tell(text: str, member: int | None) -> None:
+        where = "" if member is None else f"{whole.plan.words(member)}: "
+        if len(whole.warnings) <= _WARNINGS:
+            say(f"warning: {where}{text}")
+        elif len(whole.warnings) == _WARNINGS + 1:
+            say("warning: there are more: `simsuite info DIR` of a member tells its own")
 
     return tell
 

@@ -23,6 +23,7 @@ def summary(whole: Sweep, complete: bool, failed: Sequence[Ended]) -> Mapping[st
         **({"results": str(whole.directory / "sweep.h5")} if whole.part is None else {}),
         "keys": list(whole.plan.keys),
         "failed": len(failed),
+        "warnings": whole.warnings,
         "members": [
             {
                 "member": i,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
@@ -16,6 +17,9 @@ from simsuite.pictures.plates.maps import Scale
 from simsuite.pictures.sheet import INK, SMALL, Sheet, free_of
 from simsuite.pictures.units import rounded
 
+OUTLINE = "outline"  # the identifier of what is drawn around regions and sources, which names keep clear of
+_APART = 2.0  # how far names keep from outlines and from the edges of the map, in points
+_JOINT = 50  # points along the line to a name that are looked at
 _AROUND = 24  # directions in which a free place is looked for
 _RINGS = (
     8,
@@ -53,10 +57,9 @@ def label_map(sheet: Sheet, ax: Axes, lines: Any, scale: Scale | None, points: S
     """Write the names of the points, and the temperatures of the isotherms where they cover nothing else."""
 
     def place() -> None:
-        room, dots = ax.get_window_extent(), sheet.figure.dpi / 72
-        taken = [_around(ax, point, 4.0 * dots) for point in points]
+        names = _Names(ax, points, sheet.figure.dpi / 72)
         for point in points:
-            _name(ax, point, taken, room, dots)
+            names.write(point)
         if lines is None or scale is None:
             return
         levels = {rounded(t, 6): t for t in lines.levels}
@@ -65,12 +68,34 @@ def label_map(sheet: Sheet, ax: Axes, lines: Any, scale: Scale | None, points: S
             text.set_bbox({"facecolor": face, "edgecolor": "none", "pad": 0.8, "alpha": 0.9})
             text.set_label(OVER_IMAGE)
             box = text.get_window_extent().padded(3)
-            if free_of(box, taken, room):
-                taken.append(box)
+            if free_of(box, names.taken, names.room):
+                names.taken.append(box)
             else:
                 text.remove()
 
     sheet.later(place)
+
+
+def _outlines(ax: Axes, apart: float) -> np.ndarray:
+    """Points on the outlines of a map, not further apart than that: pixels, [point, axis]."""
+    lines = [
+        line
+        for artist, paths in [*((a, [a.get_path()]) for a in ax.patches), *((a, a.get_paths()) for a in ax.collections)]
+        if artist.get_gid() == OUTLINE
+        for path in paths
+        for line in artist.get_transform().transform_path(path).to_polygons(closed_only=False)
+    ]
+    found = [np.empty((0, 2))]
+    for line in map(np.asarray, lines):
+        at = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+        along = np.linspace(0.0, at[-1], math.ceil(at[-1] / apart) + 1)
+        found.append(np.column_stack([np.interp(along, at, line[:, axis]) for axis in (0, 1)]))
+    return np.concatenate(found)
+
+
+def _inside(box: Bbox, points: np.ndarray) -> int:
+    """How many of the points, [point, axis], are in a box."""
+    return int(((points > box.min) & (points < box.max)).all(axis=1).sum())
 
 
 def _around(ax: Axes, point: Marked, half: float) -> Bbox:
@@ -78,8 +103,12 @@ def _around(ax: Axes, point: Marked, half: float) -> Bbox:
     return Bbox.from_extents(x - half, y - half, x + half, y + half)
 
 
-def _places() -> Iterator[tuple[float, float, str, str]]:
-    """Where a name can stand: its offset from the point, in points, and which of its sides is there."""
+_Place: TypeAlias = tuple[float, float, str, str]
+"""Where a name can stand: its offset from the point, in points, and which of its sides is there."""
+
+
+def _places() -> Iterator[_Place]:
+    """Where names can stand, the nearest places first."""
     for ring in _RINGS:
         for k in range(_AROUND):
             turn = 2 * math.pi * k / _AROUND * (1 if k % 2 else -1)
@@ -89,33 +118,73 @@ def _places() -> Iterator[tuple[float, float, str, str]]:
             yield dx, dy, across, up
 
 
-def _name(ax: Axes, point: Marked, taken: list[Bbox], room: Bbox, dots: float) -> None:
-    """Write a name at the nearest free place, joined to its point by a line where that is far; where no place is free
-    inside the map, none is written."""
-    if not point.name:
-        return
-    text = ax.annotate(
-        point.name,
-        point.place,
-        xytext=(8, 0),
-        textcoords="offset points",
-        size=SMALL,
-        color=point.colour,
-        weight="bold",
-        parse_math=False,
-        zorder=6,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "round,pad=0.2"},
-    )
-    for dx, dy, across, up in _places():
+class _Names:
+    """Names that are written on a map, each at the nearest place where it is free and covers least of the outlines."""
+
+    def __init__(self, ax: Axes, points: Sequence[Marked], dots: float) -> None:
+        """dots: pixels of a point of type."""
+        self._ax, self._dots = ax, dots
+        self.room = ax.get_window_extent().padded(-_APART * dots)
+        self.taken = [_around(ax, point, 4.0 * dots) for point in points]
+        self._lines = _outlines(ax, dots)
+
+    def write(self, point: Marked) -> None:
+        """Write a name, joined to its point by a line where that is far; none where no place inside the map is free."""
+        if not point.name:
+            return
+        text = self._ax.annotate(
+            point.name,
+            point.place,
+            xytext=(8, 0),
+            textcoords="offset points",
+            size=SMALL,
+            color=point.colour,
+            weight="bold",
+            parse_math=False,
+            zorder=6,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "round,pad=0.2"},
+        )
+        best, least = None, math.inf
+        for place in _places():
+            box = self._put(text, place)
+            cost = self._covered(point, place, box) if free_of(box, self.taken, self.room) else math.inf
+            if cost < least:
+                best, least = place, cost
+            if cost == 0:
+                break
+        if best is None:
+            text.remove()
+            return
+        self.taken.append(self._put(text, best))
+        if _is_far(best):
+            _join(self._ax, text, point)
+            self._lines = np.concatenate([self._lines, self._joint(point, best)])
+
+    def _put(self, text: Annotation, place: _Place) -> Bbox:
+        """Put a name at a place, and return the box that it takes there."""
+        dx, dy, across, up = place
         text.set(horizontalalignment=across, verticalalignment=up)
         text.xyann = (dx, dy)
-        box = text.get_window_extent().padded(0.15 * SMALL * dots)
-        if free_of(box, taken, room):
-            taken.append(box)
-            if math.hypot(dx, dy) > _RINGS[1]:
-                _join(ax, text, point)
-            return
-    text.remove()
+        return text.get_window_extent().padded(0.15 * SMALL * self._dots)
+
+    def _covered(self, point: Marked, place: _Place, box: Bbox) -> int:
+        """How much of lines a name at a place covers, and the line to it of other names and points: in points of
+        these lines."""
+        covered = _inside(box.padded(_APART * self._dots), self._lines)
+        if _is_far(place):
+            joint, start = self._joint(point, place), self._ax.transData.transform(point.place)
+            covered += sum(_inside(other, joint) for other in self.taken if not other.contains(*start))
+        return covered
+
+    def _joint(self, point: Marked, place: _Place) -> np.ndarray:
+        """Points on the line to a place, [point, axis], in pixels."""
+        along = np.linspace(0.0, 1.0, _JOINT)[:, None]
+        return np.asarray(self._ax.transData.transform(point.place) + along * np.array(place[:2]) * self._dots)
+
+
+def _is_far(place: _Place) -> bool:
+    """Whether a name there is joined to its point by a line."""
+    return math.hypot(*place[:2]) > _RINGS[1]
 
 
 def _join(ax: Axes, text: Annotation, point: Marked) -> None:

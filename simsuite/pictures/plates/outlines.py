@@ -13,6 +13,7 @@ from matplotlib.patches import Circle, Patch, Polygon, Rectangle
 from matplotlib.patheffects import withStroke
 
 from simsuite.pictures.look import OVER_IMAGE
+from simsuite.pictures.plates.labels import OUTLINE
 from simsuite.pictures.plates.maps import Domain
 from simsuite.pictures.sheet import GREY
 from simsuite.scenario.heat import HeatScenario
@@ -42,7 +43,7 @@ def draw_outlines(
         if cells is not None and by_file:
             y, x = ((np.arange(n) + 0.5) / n for n in cells.shape)
             lines = ax.contour(x * domain.lx, y * domain.ly, cells, [0.5], colors="white", linewidths=_WIDTH, zorder=3)
-            lines.set(linestyle=_LINES[kind][1], path_effects=[_halo()])
+            lines.set(linestyle=_LINES[kind][1], path_effects=[_halo()], gid=OUTLINE)
         if drawn or by_file:
             found.append(kind)
     return [key_line(*_LINES[kind]) for kind in found]
@@ -59,7 +60,7 @@ def _halo() -> withStroke:
 
 def _styled(patch: Patch, kind: str) -> Patch:
     patch.set(fill=False, edgecolor="white", linewidth=_WIDTH, linestyle=_LINES[kind][1], zorder=3, label=OVER_IMAGE)
-    patch.set_path_effects([_halo()])
+    patch.set(path_effects=[_halo()], gid=OUTLINE)
     return patch
 
 

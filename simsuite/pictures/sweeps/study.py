@@ -43,8 +43,9 @@ class Places:
 
 @dataclass(frozen=True)
 class Study:
-    """What a sweep is of and what came out. title: of its scenario, or its directory's name. scenario: a resolved one
-    of a member, "" where there is none. goal: what a search was for. Any: a name and numbers."""
+    """What a sweep is of and what came out. title: of its scenario, or in words what varies. scenario: the resolved one
+    of a run, or that of all members as it was given, where there is no run. goal: what a search was for. Any: a name
+    and numbers."""
 
     path: Path
     title: str
@@ -63,10 +64,10 @@ class Study:
         complete = [i for i, each in sorted(ended.items()) if each.status == "complete"]
         if not complete:
             raise UsageError(f"no member of the sweep in {path} is complete: there is nothing to draw")
-        texts = (files.member(i) / "scenario.toml" for i in complete)
-        text = next((file.read_text("utf-8") for file in texts if file.exists()), "")
+        texts = (files.run_of(ended[i]) / "scenario.toml" for i in complete)
+        text = next((file.read_text("utf-8") for file in (*texts, files.scenario) if file.exists()), "")
         title = str(tomllib.loads(text).get("title", "")) if text else ""
-        return cls(path, title or path.resolve().name, solver, text, plan, ended, goal)
+        return cls(path, title or in_words(plan, goal), solver, text, plan, ended, goal)
 
     @property
     def finished(self) -> bool:
@@ -136,6 +137,13 @@ class Study:
         """A result with its unit."""
         unit = next((each.units[name] for each in self.ended.values() if name in each.units), "")
         return f"{name} ({_written(unit)})" if unit not in ("", "1") else name
+
+
+def in_words(plan: Plan, goal: Mapping[str, Any] | None) -> str:
+    """What varies, and what for: the title of a sweep whose scenario has none. goal: what a search was for."""
+    keys = list(plan.keys)
+    varied = ", ".join([*keys[:-2], " and ".join(keys[-2:])])
+    return f"Sweep over {varied}" if goal is None else f"Search for {varied} by {goal['name']}"
 
 
 def _spread(values: np.ndarray) -> bool:

@@ -13,7 +13,7 @@ from simsuite.scenario.gbm.piecewise import PIECES, Rate, Volatility
 from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.schedule import Schedule
 from simsuite.scenario.types import Name, mistake
-from simsuite.scenario.units import PER_YEAR, SHARE, YEARS, Unit
+from simsuite.scenario.units import PER_YEAR, SHARE, VOLATILITY, YEARS, Unit
 
 # the largest spot or strike: prices beyond 1e150 count as overflown, since their squares would overflow
 LARGEST_PRICE = 1e100
@@ -71,7 +71,7 @@ class Jumps(Section):
 
 
 class Asset(Section):
-    measured_in: ClassVar[Mapping[str, Unit]] = {"volatility": SHARE, "dividend_yield": PER_YEAR}
+    measured_in: ClassVar[Mapping[str, Unit]] = {"volatility": VOLATILITY, "dividend_yield": PER_YEAR}
 
     name: Name | None = Field(None, description='name in results and options (default: "A", "B", .. in order)')
     spot: Price = Field(description="price at time 0; its currency is the unit of all prices")

@@ -7,7 +7,6 @@ lists stand between semicolons, or between commas in quotes. Numbers may be writ
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
@@ -17,7 +16,7 @@ from simsuite.scenario.gbm.contract import Contract
 from simsuite.scenario.gbm.option import Option
 from simsuite.scenario.shape import fields_of
 from simsuite.scenario.spans import Table
-from simsuite.words import counted
+from simsuite.words import closest, counted
 
 MOST = 10_000  # options in a book
 _LISTS = {"assets", "weights", "past_fixings", "worst_of"}  # keys whose value is always a list
@@ -97,8 +96,8 @@ def _column_mistakes(cells: Sequence[Cell]) -> Iterator[Finding]:
         if cell.text in [other.text for other in cells[:i]]:
             yield cell.span, f"the column `{cell.text}` stands twice", None
         elif cell.text not in known:
-            close = difflib.get_close_matches(cell.text.lower(), known, 1)
-            yield cell.span, f"unknown column `{cell.text}`", f"did you mean `{close[0]}`?" if close else _COLUMNS
+            close = closest(cell.text, known)
+            yield cell.span, f"unknown column `{cell.text}`", f"did you mean `{close}`?" if close else _COLUMNS
     if not any(cell.text == "style" for cell in cells):
         span = (cells[0].span[0], cells[-1].span[1])
         yield span, "there is no column `style`", _COLUMNS

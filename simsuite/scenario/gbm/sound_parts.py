@@ -30,7 +30,7 @@ class SoundParts:
         roots = {key[0] for key in self.faulty}
         if path[:1] in self.faulty or path[:2] in self.faulty:
             return None
-        if path[:2] in _OF_ALL and roots & {"asset", "option"}:  # it may be about the parts that are left out
+        if path[:2] in _OF_ALL and roots & {"asset", "option", "book"}:  # it may be about the parts that are left out
             return None
         if (path[:1] == ("paths",) and "time" in roots) or (path[2:] == ("dividend_yield",) and "market" in roots):
             return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, ClassVar, TypeAlias
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -15,6 +15,7 @@ from simsuite.scenario.heat.mask import MaskShape
 from simsuite.scenario.heat.shapes import OTHER_SHAPES, SHAPES_FROM_FILES, CircleShape, PolygonShape, RectangleShape
 from simsuite.scenario.types import NumberOrExpression, mistake
 from simsuite.scenario.units import HEAT_DENSITY, SECONDS, WATTS, Unit
+from simsuite.words import closest
 
 _ORDER = "write them in order, or as one"
 MOST_CORNERS = 60  # of a polygon: each is some 40 parts of the expression that the source becomes
@@ -127,15 +128,6 @@ class SourceKeys(Section):
 class Source(SourceKeys):
     """A source all over the plate, as far as its power says."""
 
-    expected_keys: ClassVar[Mapping[str, str]] = {
-        **SourceKeys.expected_keys,
-        **dict.fromkeys(("x", "y"), 'goes with shape = "rectangle"'),
-        **dict.fromkeys(("center", "radius"), 'goes with shape = "circle"'),
-        "points": 'goes with shape = "polygon"',
-        "file": 'goes with shape = "mask"',
-        "shape": "give its place as well: x and y of a rectangle, center and radius, points, or the file of a mask",
-    }
-
 
 class RectangleSource(RectangleShape, SourceKeys):
     pass
@@ -163,7 +155,21 @@ class MaskSource(MaskShape, SourceKeys):
 InShape: TypeAlias = Annotated[
     RectangleSource | CircleSource | PolygonSource | MaskSource, Field(discriminator="shape")
 ]
-AnySource: TypeAlias = Source | InShape
+_SHAPES = (RectangleShape, CircleShape, PolygonShape, MaskShape)
+_PLACING = list(dict.fromkeys(key for shape in _SHAPES for key in shape.model_fields))
+
+
+def _extent(source: object) -> str:
+    """The tag of the models that a source is meant as: one that has a key of a shape, perhaps misspelt, is in a shape,
+    though other keys of it may be missing."""
+    given = source if isinstance(source, Mapping) else getattr(source, "model_fields_set", ())
+    known = (*Source.model_fields, *Source.expected_keys, *_PLACING)
+    return "everywhere" if {*_PLACING}.isdisjoint(closest(str(key), known) for key in given) else "in a shape"
+
+
+AnySource: TypeAlias = Annotated[
+    Annotated[Source, Tag("everywhere")] | Annotated[InShape, Tag("in a shape")], Discriminator(_extent)
+]
 
 
 def source_names(sources: list[AnySource]) -> tuple[str, ...]:

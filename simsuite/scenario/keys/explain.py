@@ -17,7 +17,8 @@ from simsuite.plugins import solver_names
 from simsuite.scenario.key_words import KeyWords, Node, toml
 from simsuite.scenario.keys.schema import json_schema
 from simsuite.scenario.load import model_class
-from simsuite.scenario.other_names import key_of
+from simsuite.scenario.other_names import further_names, key_of
+from simsuite.words import looks
 
 _EXAMPLES = ("templates", "verify/benchmarks")  # folders of simsuite with scenarios that are tested
 _LISTED, _CLOSE = 12, 4  # the most keys that an error proposes: of the same name, and of names like it
@@ -173,7 +174,9 @@ def _written(value: object) -> str:
 
 def _unknown(key: str, parts: tuple[str, ...], solvers: list[str]) -> str:
     known = list(dict.fromkeys(".".join(path) for name in solvers for path in _paths(name)))
-    last = [path for path in known if parts and path.rpartition(".")[2] == parts[-1]]
+    further = [each for name in solvers for each in further_names(model_class(name)).items()]
+    named = [*known, *(".".join(map(str, (*path[:-1], other))) for path, others in further for other in others)]
+    last = [path for path in named if parts and looks(path.rpartition(".")[2]) == looks(parts[-1])]
     near = difflib.get_close_matches(".".join(parts), last or known, _LISTED if last else _CLOSE, 0.0 if last else 0.7)
     said = f"no scenario has a key `{key}`" if len(solvers) > 1 else f"scenarios of {solvers[0]} have no key `{key}`"
     return f"{said}; {f'there is {_listed(near)}' if near else '`simsuite schema --markdown` has all keys'}"

@@ -9,7 +9,6 @@ What is wrong is said with its line and its column in the file.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.solvers.arrays import readable, require_plain
 from simsuite.solvers.linear.inputs.recorded import Input, RecordedInput
-from simsuite.words import counted
+from simsuite.words import closest, counted
 
 MOST_BYTES = 1 << 30
 _TIME = re.compile(r"(t|time|times)\s*(?:[\[(]\s*(.*?)\s*[\])])?", re.IGNORECASE)
@@ -106,8 +105,8 @@ def _columns(line: int, titles: list[str], time: int, width: int | None, names: 
         return [titles.index(name) for name in names]
     if names is not None:
         missing = next(name for name in names if name not in titles)
-        close = difflib.get_close_matches(missing, [titles[place] for place in others], 1)
-        said = f"; did you mean `{close[0]}`?" if close else f", only {_listed([titles[k] for k in others])}"
+        close = closest(missing, [titles[place] for place in others])
+        said = f"; did you mean `{close}`?" if close else f", only {_listed([titles[k] for k in others])}"
         raise ValueError(f"line {line}: there is no column `{missing}`, as [names] calls an input{said}")
     if width is not None and len(others) != width:
         found, wanted = counted(len(others), "column"), counted(width, "column")
