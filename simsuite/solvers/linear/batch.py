@@ -45,8 +45,8 @@ from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul.shared_rows import Panel
 
 _BY_COLUMN = ("state", "output", ANCHOR, START)  # arrays with a column for each state; others belong to A
-# Rows of a dense A are shared from so many on, where each process would have less than FEW columns: a product with
-# fewer columns takes about as long as with FEW, as it has to read A anyway. From HUGE rows on they always are. With more
+# Rows of a dense A are shared from LARGE on, where each process would have less than FEW columns: a product with fewer
+# columns takes about as long as with FEW, as it has to read A anyway. From HUGE rows on they always are; but with more
 # than n/2 columns it takes less memory to share these.
 FEW, LARGE, HUGE = 16, 2048, 32768
 
