@@ -148,7 +148,9 @@ def _unforeseen(model: Any, device: str) -> str | None:
     """Why nobody can tell how long a run takes, where it goes on until an error is small enough, or where Python runs
     its kernels."""
     if device == "cudasim":
-        return "the simulator runs each thread of a GPU in Python, thousands of times slower than a CPU; take tiny sizes"
+        return (
+            "the simulator runs each thread of a GPU in Python, thousands of times slower than a CPU; take tiny sizes"
+        )
     if model.solver != "gbm" or not model.paths.target_standard_error:
         return None
     if model.paths.multilevel:
