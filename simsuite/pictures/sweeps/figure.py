@@ -53,7 +53,7 @@ def sweep_figure(study: Study, what: Sequence[str]) -> Sheet:
         else:
             _lines(ax, study, name, over, series)
     if len(keys) == 1 or series is not None:
-        _share_where_alike(panels, [study.unit(name) for name in names])
+        _share_where_alike(panels.tolist(), [study.unit(name) for name in names])
     if series is not None:
         handles, labels = panels[0].get_legend_handles_labels()
         sheet.figure.legend(
