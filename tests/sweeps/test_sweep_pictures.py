@@ -82,8 +82,9 @@ def test_panels_of_one_unit_share_an_axis_where_their_values_are_alike(tmp_path:
     plan = plan_of("grid.lx=8,4,2,1")
     alike = {"max": lambda x: x + 300, "mean": lambda x: 1.1 * x + 300, "min": lambda x: 10 * x + 300}
     path = tmp_path / "s"
-    made(path, plan, left=range(4))
     files = SweepDirectory(path)
+    path.mkdir()
+    files.plan.write_text(json.dumps({"solver": "heat", **asdict(plan)}), encoding="utf-8")
     for i, (x,) in enumerate(plan.members):
         results = {name: float(value(x)) for name, value in alike.items()}
         files.add([Ended(i, "complete", results, dict.fromkeys(results, "K"), None, 1.0)])
