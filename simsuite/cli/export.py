@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SHOWN = 12  # how many files are named
 
 
-class Format(Enum):
+class Format(StrEnum):
     CSV = "csv"
     NETCDF = "netcdf"
     ZARR = "zarr"

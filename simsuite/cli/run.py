@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simsuite.scenario import Scenario
 
 
-class Switch(Enum):
+class Switch(StrEnum):
     ON = "on"
     OFF = "off"
 

@@ -84,6 +84,9 @@ def shared_kills(runs: list[Run], count: int, chance: random.Random, work: Path)
         moment = chance.uniform(0.0, kind.seconds)
         time.sleep(moment)
         pids = _processes(process.pid)
+        while victim not in (None, *pids) and process.poll() is None:  # it has not been started yet
+            time.sleep(0.005)
+            pids = _processes(process.pid)
         for pid in [*pids.values(), process.pid] if victim is None else [pids.get(victim, 0)]:
             _kill(pid)
         killed = _ended(process)

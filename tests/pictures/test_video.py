@@ -15,10 +15,14 @@ from test_pictures import HEAT, LINEAR, linear_values, make_run
 
 from simsuite.errors import PackageMissing, SimsuiteError, UsageError
 from simsuite.io.reading import open_results
+from simsuite.pictures.look import Look
 from simsuite.pictures.plates.colours import temperature_colours
+from simsuite.pictures.plates.maps import Domain
 from simsuite.pictures.recording import Recording
+from simsuite.pictures.units import length_unit
 from simsuite.pictures.video import ffmpeg as program
 from simsuite.pictures.video.animation import animate
+from simsuite.pictures.video.page import make_page
 from simsuite.pictures.video.source import Source
 
 COLOURS = (255 * temperature_colours()(np.arange(256))[:, :3]).round()
@@ -132,6 +136,18 @@ def test_the_top_row_is_the_top_edge(tmp_path: Path) -> None:
         field = next(Source(Recording(directory, file)).indices((0.0, 7.0)))
         assert field[0, 0] == 255
         assert field[-1, 0] == 0
+
+
+@pytest.mark.parametrize("size", [(720, 34), (620, 318), (1192, 612)])
+def test_pages_have_even_sides(size: tuple[int, int]) -> None:
+    """At these sizes the inches of a figure, times its resolution, are less than the pixels by a rounding error, which
+    Matplotlib 3.10 cuts off."""
+    domain = Domain(nx=size[0], ny=size[1], lx=2.0, ly=1.0, unit=length_unit(2.0))
+    page = make_page("Plate", domain, size, (0.0, 1.0), "K", temperature_colours(), Look())
+    rows, columns = page.field
+    height, width, _ = page.background.shape
+    assert (height % 2, width % 2) == (0, 0)
+    assert (columns.stop - columns.start, rows.stop - rows.start) == size
 
 
 def test_without_ffmpeg_it_is_said_what_to_install(

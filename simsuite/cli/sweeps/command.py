@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from simsuite.stopping import Stopping
 from simsuite.words import counted
 
 
-class Frames(Enum):
+class Frames(StrEnum):
     LAST = "last"
     ALL = "all"
 

@@ -107,7 +107,8 @@ def make_page(
     left, right, top, bottom = (round(n * enlarged) for n in (_LEFT, _RIGHT, _TOP, _BOTTOM))
     width, height = (n + n % 2 for n in (across + left + right, up + top + bottom))
     dpi = _DPI * enlarged
-    figure = Figure(figsize=(width / dpi, height / dpi), dpi=dpi)
+    # a little more than whole pixels, since some versions of Matplotlib cut off what is less by rounding
+    figure = Figure(figsize=((width + 1e-3) / dpi, (height + 1e-3) / dpi), dpi=dpi)
     FigureCanvasAgg(figure)
     ax = figure.add_axes((left / width, 1 - (top + up) / height, across / width, up / height))
     ax.set(xlim=(0, domain.lx), ylim=(0, domain.ly))
