@@ -190,7 +190,12 @@ def test_units_of_keys(tmp_path: Path) -> None:
         "0": "",
     }.items():
         assert unit_of_key("heat", text, key) == unit
-    for unit, written in {"J m-1": "J/m", "K": "K", "price year0.5": "currency·year^0.5", "price2": "currency²"}.items():
+    for unit, written in {
+        "J m-1": "J/m",
+        "K": "K",
+        "price year0.5": "currency·year^0.5",
+        "price2": "currency²",
+    }.items():
         assert _written(unit) == written
     assert _written("J m-2 K-1") == "J/(m²·K)"
     assert _written("m s-1") == "m/s"
