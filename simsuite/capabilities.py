@@ -96,6 +96,10 @@ class Link(Protocol):
         """Queue sending of array number p of the first ones to process p, and receiving of the other one from it.
         Arrays are in C order."""
 
+    def allgather(self, parts: Sequence[DeviceArray]) -> None:
+        """Queue sending of this process's part to all others, and receiving of part number p from process p. Parts are
+        in C order."""
+
 
 @runtime_checkable
 class Linking(Protocol):
@@ -309,6 +313,15 @@ class Divisible(Protocol):
 
     def part(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Stepper:
         """The stepper of a process's part. start: as `cut` gives it."""
+
+
+@runtime_checkable
+class Meeting(Protocol):
+    """A `Divisible` problem whose parts may have to meet before they take steps."""
+
+    def meets(self, processes: int) -> bool:
+        """Whether the steppers of so many processes exchange arrays while they are made, so that all have to be made at
+        the same time."""
 
 
 @runtime_checkable

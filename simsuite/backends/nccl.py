@@ -26,7 +26,7 @@ class NcclLink:
 
         self._nccl: ModuleType = nccl
         _print_past_libraries()
-        self._stream, self._all = stream, nccl.NcclCommunicator(size, identity, rank)
+        self._stream, self._rank, self._all = stream, rank, nccl.NcclCommunicator(size, identity, rank)
 
     def exchange(
         self, to_before: DeviceArray, from_before: DeviceArray, before: int | None,
@@ -55,6 +55,19 @@ class NcclLink:
             for other, (to, source) in enumerate(zip(given, taken)):
                 self._send(to, other if to.nbytes else None)
                 self._receive(source, other if source.nbytes else None)
+        finally:
+            self._nccl.groupEnd()
+
+    def allgather(self, parts: Sequence[DeviceArray]) -> None:
+        """Queue sending of this process's part to all others, and receiving of part number p from process p. Parts need
+        not have one size, as they would for NCCL's function of that name."""
+        own = parts[self._rank]
+        self._nccl.groupStart()
+        try:
+            for other, part in enumerate(parts):
+                if other != self._rank:
+                    self._send(own, other if own.nbytes else None)
+                    self._receive(part, other if part.nbytes else None)
         finally:
             self._nccl.groupEnd()
 

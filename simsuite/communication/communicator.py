@@ -54,6 +54,10 @@ class Communicator(Protocol):
         """Give array number p of the first ones to process p, and take the one of the others from it, for all p from 0
         on; of arrays on a GPU this is queued. Arrays are in C order; some may be empty."""
 
+    def allgather(self, parts: Sequence[DeviceArray]) -> None:
+        """Give part number `rank` of an array to all others, and take part number p from process p; of arrays on a GPU
+        this is queued. Parts are in C order, each of the same size in all processes; some may be empty."""
+
     def gather(self, values: np.ndarray) -> np.ndarray:
         """What all processes have here, (size, ...) float64, on the host. Waits for all of them."""
 
@@ -78,6 +82,8 @@ class Alone:
 
     def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
         taken[0][...] = given[0]
+
+    def allgather(self, parts: Sequence[DeviceArray]) -> None: ...
 
     def gather(self, values: np.ndarray) -> np.ndarray:
         return np.asarray(values, np.float64)[None]

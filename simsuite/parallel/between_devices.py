@@ -33,6 +33,9 @@ class BetweenDevices:
     def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
         self._linked().swap(given, taken)
 
+    def allgather(self, parts: Sequence[DeviceArray]) -> None:
+        self._linked().allgather(parts)
+
     def gather(self, values: np.ndarray) -> np.ndarray:
         return self._mpi.gather(values)
 

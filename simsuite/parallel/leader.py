@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from simsuite.assembly import require_divisible
-from simsuite.capabilities import Adaptive, Divisible, Steered
+from simsuite.capabilities import Adaptive, Divisible, Meeting, Steered
 from simsuite.core import Backend, JsonObject, Pending, Problem, Snapshot, Stepper
 from simsuite.errors import DeviceError, ProcessFailure, SimsuiteError, UsageError
 from simsuite.parallel.between_devices import communicator_for
@@ -105,15 +105,22 @@ class Leader:
                 help = "start at most one process a GPU (mpiexec -n ..), or all on the CPU (--device cpu)"
                 raise DeviceError(f"{self._name(rank)} is on {name}, process 0 on {backend.name}\n  = help: {help}")
         agree(backend, self.mpi)
+        meeting = isinstance(problem, Meeting) and problem.meets(self.size)
+        if meeting:
+            self._hand_out(problem, start)
         stepper = problem.part(backend, problem.cut(start, 0, self.size), communicator_for(backend, self.mpi))
-        for other in self._others:  # only now: kernels that this process has compiled are in the cache for all
-            self.mpi.send_part(problem.cut(start, other, self.size), other, 0)
+        if not meeting:  # only now: kernels that this process has compiled are in the cache for all
+            self._hand_out(problem, start)
         for name in ("advance", "advance_for") if isinstance(stepper, Adaptive) else ("advance",):
             setattr(stepper, name, self._stepping(name, getattr(stepper, name)))
         for name in ("snapshot", "observe"):
             setattr(stepper, name, self._looking(name, getattr(stepper, name), problem))
         self._course = self._course_of(stepper)
         return stepper
+
+    def _hand_out(self, problem: Divisible, start: Snapshot) -> None:
+        for other in self._others:
+            self.mpi.send_part(problem.cut(start, other, self.size), other, 0)
 
     def _stepping(self, name: str, method: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(method)

@@ -27,7 +27,7 @@ from simsuite.parallel.launch import rank_and_size
 # and what the others report to it.
 ASK, FIRST, OVER, REPORT = 1, 2, 3, 4
 # tags of rows, by the direction in which they go, and of what is swapped
-_TOWARDS_LAST, _TOWARDS_FIRST, _SWAPPED = 1, 2, 3
+_TOWARDS_LAST, _TOWARDS_FIRST, _SWAPPED, _GATHERED = 1, 2, 3, 4
 _PARTS = 1 << 14  # parts of so many states can be under way at a time; tags of them are used again after that
 _PIECE = 1 << 30  # bytes of a message at most: some libraries count no further than 2^31
 _AT_ONCE = 50  # times that a request is tested before the first pause
@@ -189,6 +189,16 @@ class Mpi:
                     requests += [row.Irecv([a, byte], other, _SWAPPED) for a in _pieces(taken[other])]
                     requests += [row.Isend([a, byte], other, _SWAPPED) for a in _pieces(given[other])]
         taken[self.rank][...] = given[self.rank]
+        self._wait(requests)
+
+    def allgather(self, parts: Sequence[DeviceArray]) -> None:
+        row, byte, requests = self._rows, self._mpi.BYTE, []
+        own, others = _pieces(parts[self.rank]), [other for other in range(len(parts)) if other != self.rank]
+        with self._lock:
+            for other in others:
+                requests += [row.Irecv([a, byte], other, _GATHERED) for a in _pieces(parts[other])]
+            for other in others:
+                requests += [row.Isend([a, byte], other, _GATHERED) for a in own]
         self._wait(requests)
 
     def gather(self, values: np.ndarray) -> np.ndarray:

@@ -38,6 +38,15 @@ class Staged:
             if came.size:
                 self._put(came, array)
 
+    def allgather(self, parts: Sequence[DeviceArray]) -> None:
+        host = [np.empty(array.shape, array.dtype) for array in parts]
+        own = self._mpi.rank
+        host[own] = self._backend.to_host(parts[own])
+        self._mpi.allgather(host)
+        for other, (came, array) in enumerate(zip(host, parts)):
+            if other != own and came.size:
+                self._put(came, array)
+
     def _sent(self, array: DeviceArray, to: int | None) -> np.ndarray:
         """The rows for a process on the host; nothing where there is no such process."""
         return np.empty(0) if to is None else self._backend.to_host(array)

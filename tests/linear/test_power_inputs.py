@@ -52,6 +52,13 @@ def test_states_are_those_of_steps(m, precision, output):
         assert off(stepper.state["state"], wanted[step]) < 30 * eps * (1 if precision == "float32" else 20)
 
 
+def test_inputs_that_would_change_after_the_end_only():
+    """They count as one input that never changes."""
+    A, X = 0.999 * orthogonal(3), np.ones((3, 1))
+    p = problem(A, X, 100, system={"input_matrix": B2, "input": ["where(t < 1000, 1, 2)", 0.5]})
+    assert off(last(p), stepped(A, X, B2, [[1.0] * 100, [0.5] * 100])[-1]) < 1e-13
+
+
 def test_a_dose_in_fractions():
     """Whole numbers, so that nothing is rounded: x doubles, and takes 3 at steps 4 to 6."""
     p = problem([[2.0]], [1.0], 12, system={"input_matrix": [[3.0]], "input": ["4 <= t and t < 7"]})

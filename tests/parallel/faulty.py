@@ -43,8 +43,12 @@ def _plant(fault: str, step: int) -> None:
     from simsuite.solvers.heat.error_control.controlled import ControlledStepper
     from simsuite.solvers.heat.explicit.slab_steps import SlabStepper
     from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Stepper
+    from simsuite.solvers.linear.powers.power import PowerStepper
+    from simsuite.solvers.linear.spectral.stepper import SpectralStepper
+    from simsuite.solvers.linear.stepping.step import LinearStepper
 
-    for kind in (PathStepper, MultilevelStepper, SlabStepper, Rkl2Stepper, AdiStepper):
+    of_heat, of_linear = (SlabStepper, Rkl2Stepper, AdiStepper), (LinearStepper, PowerStepper, SpectralStepper)
+    for kind in (PathStepper, MultilevelStepper, *of_heat, *of_linear):
         kind.advance = _faulty(kind.advance, fault, step)  # type: ignore[method-assign]
     ControlledStepper.advance_for = _faulty(ControlledStepper.advance_for, fault, step)  # type: ignore[method-assign]
 

@@ -1,12 +1,13 @@
 """Exchanges rows between processes: rows.py DEVICE. Each process has a slab whose rows hold its number and that of the
-row; after an exchange the first process prints whether all have what they are to have, around a ring and in a line, and
-after a swap.
+row; after an exchange the first process prints whether all have what they are to have, around a ring and in a line,
+after a swap, and once all have gathered the rows of an array, of which process p had so many as p.
 
 DEVICE is "cpu", "cuda", "one cuda" for a GPU that all share, or one of two that are said to be GPUs and are none:
 "alike" for one that all share, "without" for ones without NCCL in the last process."""
 
 from __future__ import annotations
 
+import itertools
 import sys
 
 import numpy as np
@@ -68,6 +69,15 @@ communicator.swap(given, taken)
 for other, found in enumerate(map(backend.to_host, taken)):
     if found.tolist() != [[10 * other + mpi.rank] * 2] * other:
         wrong.append((mpi.rank, other))
+for turn in range(3):
+    bounds = [p * (p - 1) // 2 for p in range(mpi.size + 1)]
+    expected = 100.0 * turn + np.arange(bounds[-1] * WIDTH, dtype=np.float32).reshape(-1, WIDTH)
+    rows = np.full_like(expected, -1.0)
+    rows[bounds[mpi.rank] : bounds[mpi.rank + 1]] = expected[bounds[mpi.rank] : bounds[mpi.rank + 1]]
+    array = backend.array(rows)
+    communicator.allgather([array[begin:end] for begin, end in itertools.pairwise(bounds)])
+    if not np.array_equal(backend.to_host(array), expected):
+        wrong.append((mpi.rank, "allgather"))
 if mpi.rank > 0:
     mpi.send(wrong, 0, 9)
 else:

@@ -97,6 +97,8 @@ def commands(
 
 
 _OF_ONE_RUN = ("run_id", "date_created", "date_modified", "history", "command_line", "overrides")  # tells runs apart
+_AS_SHARED = ("kernel",)  # which kernels of a GPU there are may depend on how many rows, or columns, a process has
+_LEFT_OUT = (*_OF_ONE_RUN, *_AS_SHARED)
 _COMPUTED = ("digest", "results")  # from all else, what tells runs apart included: a hash, places in a file
 
 
@@ -104,7 +106,7 @@ def contents(run: Path) -> dict[str, object]:
     """The bits of all variables in the files of a run, and what is said of it all, but for what tells runs apart."""
     found = dict[str, object]()
     with h5py.File(run / "results.h5") as file:
-        found |= {f"of all {key}": _elsewhere(value) for key, value in file.attrs.items() if key not in _OF_ONE_RUN}
+        found |= {f"of all {key}": _elsewhere(value) for key, value in file.attrs.items() if key not in _LEFT_OUT}
         for name in file:
             _add(found, f"results.h5/{name}", file[name])
     if (run / "checkpoint.h5").exists():
@@ -112,7 +114,7 @@ def contents(run: Path) -> dict[str, object]:
             about = json.loads(bytes(np.asarray(file["meta"])).rstrip(b"\0"))
             said = about.pop("meta")
             found |= {f"about {key}": value for key, value in about.items() if key not in _COMPUTED}
-            found |= {f"said of {key}": _elsewhere(value) for key, value in said.items() if key not in _OF_ONE_RUN}
+            found |= {f"said of {key}": _elsewhere(value) for key, value in said.items() if key not in _LEFT_OUT}
             names = [name for name in file if name not in ("meta", "results")]
             for name in names:
                 _add(found, name, file[name])

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 from heat_random import random_plate
+from meeting import OneOfThreads, of_threads
 
 from simsuite.backends.cpu import CpuBackend
-from simsuite.communication.communicator import Halos
 from simsuite.core import Pending, Snapshot
 from simsuite.errors import ScenarioError
 from simsuite.scenario.heat import HeatScenario
@@ -26,73 +22,21 @@ from simsuite.solvers.heat.problem import HeatProblem
 T = TypeVar("T")
 
 
-class Meeting:
-    """Where threads leave what they have for each other. barrier: of all of them."""
-
-    def __init__(self, size: int) -> None:
-        self.given: list[Any] = [None] * size  # Any: halos, arrays or numbers
-        self.barrier = threading.Barrier(size)
-        self.smaller = {n: Meeting(n) for n in range(1, size)}
-
-
-class OneOfThreads:
-    """A communicator of threads."""
-
-    def __init__(self, rank: int, size: int, meeting: Meeting) -> None:
-        self.rank, self.size, self._meeting = rank, size, meeting
-
-    def from_first(self, make: Callable[[], T]) -> T:
-        raise AssertionError("nothing is decided")
-
-    def first(self, processes: int) -> OneOfThreads:
-        return self if processes == self.size else OneOfThreads(self.rank, processes, self._meeting.smaller[processes])
-
-    def exchange(self, halos: Halos, before: int | None, after: int | None) -> None:
-        with self._given(halos) as given:
-            if before is not None:
-                halos.before[...] = given[before].last
-            if after is not None:
-                halos.after[...] = given[after].first
-
-    def swap(self, given: Sequence[Any], taken: Sequence[Any]) -> None:
-        with self._given(given) as all_given:
-            for other, array in enumerate(taken):
-                array[...] = all_given[other][self.rank]
-
-    def gather(self, values: np.ndarray) -> np.ndarray:
-        with self._given(np.array(values, np.float64)) as given:
-            return np.stack(given)
-
-    @contextlib.contextmanager
-    def _given(self, what: object) -> Iterator[list[Any]]:
-        self._meeting.given[self.rank] = what
-        self._meeting.barrier.wait(60)
-        yield self._meeting.given
-        self._meeting.barrier.wait(60)
-
-
 def shared(whole: HeatProblem, processes: int, steps: list[int]) -> list[Snapshot]:
     """A state and two observations after each of these numbers of steps, and the state at the end. In the middle the
     run is cut, and goes on in as many slabs and one more."""
     start, found = whole.initial(), []
     half = len(steps) // 2
     for count, some in ((processes, steps[:half]), (processes + 1, steps[half:])):
-        meeting = Meeting(count)
-        with ThreadPoolExecutor(count) as pool:
-            parts = list(pool.map(functools.partial(_part_of, whole, start, meeting, some), range(count)))
+        parts = of_threads(functools.partial(_part_of, whole, start, some), count)
         found += [whole.join(each) for each in zip(*parts)]
         start = found[-1] if found else start
     return found
 
 
-def _part_of(whole: HeatProblem, start: Snapshot, meeting: Meeting, steps: list[int], rank: int) -> list[Snapshot]:
-    processes = len(meeting.given)
-    try:
-        communicator = OneOfThreads(rank, processes, meeting)
-        return _course(whole.part(CpuBackend(), whole.cut(start, rank, processes), communicator), steps)
-    except BaseException:
-        meeting.barrier.abort()  # so that no other thread waits for this one
-        raise
+def _part_of(whole: HeatProblem, start: Snapshot, steps: list[int], communicator: OneOfThreads) -> list[Snapshot]:
+    part = whole.cut(start, communicator.rank, communicator.size)
+    return _course(whole.part(CpuBackend(), part, communicator), steps)
 
 
 def _course(stepper: Any, steps: list[int]) -> list[Snapshot]:

@@ -75,6 +75,9 @@ class _Timed:
     def swap(self, given: Sequence[DeviceArray], taken: Sequence[DeviceArray]) -> None:
         self._waits.note(lambda: self._communicator.swap(given, taken), max(a.nbytes for a in given))
 
+    def allgather(self, parts: Sequence[DeviceArray]) -> None:
+        self._waits.note(lambda: self._communicator.allgather(parts), max(a.nbytes for a in parts))
+
     def gather(self, values: np.ndarray) -> np.ndarray:
         return self._communicator.gather(values)
 

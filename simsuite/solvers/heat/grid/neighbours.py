@@ -6,12 +6,13 @@ halos, all rows of them. Fields of errors and of changes need no halos."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from simsuite.communication.communicator import ALONE, Communicator, Halos, neighbours
+from simsuite.communication.unrecorded import Unrecorded
 from simsuite.core import Backend, Recorder
 from simsuite.solvers.heat.grid.slabs import Slab
 
@@ -97,17 +98,7 @@ class Neighbours(NoNeighbours):
         return np.asarray(self.communicator.gather(own).max(axis=0).astype(rows.dtype))
 
     def recorder(self, backend: Backend) -> Recorder:
-        return _Direct()
+        return Unrecorded()
 
     def in_turn(self, stages: int) -> int:
         return min(stages, self.depth)
-
-
-class _Direct:
-    """A recorder that records nothing: messages between processes are no launches."""
-
-    def replay(self, key: Hashable, launches: Callable[[], None]) -> None:
-        launches()
-
-    def prepare(self, key: Hashable, launches: Callable[[], None]) -> None:
-        return None

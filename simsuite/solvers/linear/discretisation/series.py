@@ -26,6 +26,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from simsuite.core import Backend
+from simsuite.solvers.matmul.shared_rows import ALL_ROWS, Sharing
 from simsuite.solvers.matmul.sparse import sparse_product
 
 LONGEST = 3.0  # the largest |h A| of a substep
@@ -103,15 +104,24 @@ class SeriesProduct:
     most_steps: int | None = 1
 
     def __init__(
-        self, backend: Backend, A: csr_array, shape: tuple[int, int], series: Series, choice: str = "auto"
+        self,
+        backend: Backend,
+        A: csr_array,
+        columns: int,
+        series: Series,
+        choice: str = "auto",
+        sharing: Sharing = ALL_ROWS,
     ) -> None:
-        """A: the matrix times `series.dt`, in the precision of the run; shape: of X. choice: as `product` takes it."""
-        self._product, self.kernel = sparse_product(backend, A, shape[1], choice)
+        """A: the rows that this process computes of the matrix times `series.dt`, in the precision of the run. columns:
+        of X. choice: as `product` takes it. sharing: how processes share each product."""
+        single, self.kernel = sparse_product(backend, A, columns, choice)
+        self._product = sharing.completing(single)
         number = A.data.dtype.type
         self._scales = [number(1.0 / k) for k in range(series.degree, 0, -1)]
         self._substeps = series.substeps
-        self._arrays = [backend.zeros(shape, A.data.dtype) for _ in range(3)]
+        self._arrays = [backend.zeros((A.shape[1], columns), A.data.dtype) for _ in range(3)]
         self._spare = [backend.view(a) for a in self._arrays]
+        sharing.remember(self._arrays, self._spare)
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         """Queue the computation of the state a step after X, which is written to `out`. bias: its given row is B u

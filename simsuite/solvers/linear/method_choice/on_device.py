@@ -11,14 +11,21 @@ from simsuite.solvers.linear.powers.jumps import Jumps
 from simsuite.solvers.linear.powers.power import device_bytes as power_bytes
 from simsuite.solvers.linear.spectral.cost import Pace, pace
 from simsuite.solvers.linear.spectral.stepper import device_bytes as spectral_bytes
+from simsuite.solvers.linear.stepping.panel import device_bytes as panel_bytes
 from simsuite.solvers.linear.stepping.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul.shared_rows import Panel
 
 
-def method_bytes(method: str, system: LinearSystem, jumps: Jumps, dtype: Any, steps: int) -> int:
+def method_bytes(
+    method: str, system: LinearSystem, jumps: Jumps, dtype: Any, steps: int, panel: Panel | None = None
+) -> int:
+    """Bytes that a method needs. panel: the rows that a process has, where several share them."""
     if method == "power":
-        return power_bytes(system, jumps, dtype)
-    return step_bytes(system, dtype, steps) if method == "step" else spectral_bytes(system, dtype)
+        return power_bytes(system, jumps, dtype, panel)
+    if method == "spectral":
+        return spectral_bytes(system, dtype)
+    return step_bytes(system, dtype, steps) if panel is None else panel_bytes(system, dtype, steps, panel)
 
 
 def lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, dtype: Any, method: str) -> str | None:

@@ -22,6 +22,7 @@ from simsuite.solvers.linear.powers.powers import Power, Powers
 from simsuite.solvers.linear.powers.powers import device_bytes as powers_bytes
 from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul.shared_rows import Panel
 
 ANCHOR, ERROR = "anchor", "power_error"
 # With up to so many different values of the inputs, a graph is recorded for each gap and each of the values.
@@ -53,8 +54,9 @@ class PowerStepper:
         # between stops.
         self._buffers = [backend.array(X), *(backend.zeros(X.shape, X.dtype) for _ in range(2))]
         self._views = [backend.view(a) for a in self._buffers]
+        powers.sharing.remember(self._buffers, self._views)
         self._live = 0
-        self._recorder = backend.recorder()
+        self._recorder = powers.sharing.recorder(backend)
         self._output = ObservedOutput(backend, system.C, X.dtype, X.shape[1], kernel)
         self._error = backend.array(np.array([powers.error]))
 
@@ -104,19 +106,23 @@ class PowerStepper:
         return targets[(len(powers) - 1) % 2]
 
     def snapshot(self) -> Pending:
-        return self._backend.stage(self.step, {**self.state, ANCHOR: self._buffers[self._live]})
+        return self._staged({**self.state, ANCHOR: self._buffers[self._live]})
 
     def observe(self, series: str) -> Pending:
         now = self._present()
-        arrays = {"state": self._buffers[now], ERROR: self._error, **self._output.queue(self._views[now])}
-        return self._backend.stage(self.step, arrays)
+        return self._staged({"state": self._buffers[now], ERROR: self._error, **self._output.queue(self._views[now])})
+
+    def _staged(self, arrays: Mapping[str, Any]) -> Pending:
+        return self._backend.stage(self.step, self._powers.sharing.seen(arrays))
 
     @property
     def state(self) -> Mapping[str, Any]:
         return {"state": self._buffers[self._present()]}
 
 
-def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
-    """The bytes that a PowerStepper, with its powers, allocates on its device for states of this precision."""
-    entries = 3 * jumps.n * jumps.m + output_entries(system.C, jumps.m)
-    return powers_bytes(system, jumps, dtype) + entries * np.dtype(dtype).itemsize + 8
+def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any, panel: Panel | None = None) -> int:
+    """The bytes that a PowerStepper, with its powers, allocates on its device for states of this precision. panel: the
+    rows that a process has, if it has not all."""
+    rows = 0 if panel is None else panel.height
+    entries = (3 * jumps.n + rows) * jumps.m + output_entries(system.C, jumps.m)
+    return powers_bytes(system, jumps, dtype, panel) + entries * np.dtype(dtype).itemsize + 8 + 8 * rows

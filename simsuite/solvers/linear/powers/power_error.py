@@ -38,6 +38,7 @@ from simsuite.core import Backend
 from simsuite.solvers.linear.powers.amplification import SMALLEST, Curve, amplified
 from simsuite.solvers.linear.powers.drive import Drive, Sums
 from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul.shared_rows import ALL_ROWS, Sharing
 
 DOUBLINGS = 7  # For the comparison with powers, 2^DOUBLINGS steps are taken one by one.
 WALK = 64  # The highest power is applied up to so many times.
@@ -73,9 +74,10 @@ class PowerError:
     `error`.
 
     system: with a dense A. drive: its inputs. largest: the largest number that a state can hold. lacks: the differences
-    between the exact values and A and B u, for the inputs that add most, if they are known. overflow: the step at about
-    which the state overflows, if it does. bounded: whether all powers are within the range of numbers. rounding: once
-    `error` was called, the error caused by the rounding of exp(A dt), which steps make as well.
+    between the exact values and A and B u, for the inputs that add most, if they are known. sharing: of products, by
+    processes that all estimate the same. overflow: the step at about which the state overflows, if it does. bounded:
+    whether all powers are within the range of numbers. rounding: once `error` was called, the error caused by the
+    rounding of exp(A dt), which steps make as well.
     """
 
     overflow: float | None = None
@@ -89,10 +91,11 @@ class PowerError:
         drive: Drive,
         largest: float,
         lacks: tuple[np.ndarray, np.ndarray] | None = None,
+        sharing: Sharing = ALL_ROWS,
     ) -> None:
         A, start = system.A, system.start
         n, m = start.shape
-        self._backend, self._largest, self._n = backend, largest, n
+        self._backend, self._largest, self._n, self._sharing = backend, largest, n, sharing
         self._drive, self._held = drive, drive.held
         self._positive = bool(np.all(A >= 0) and drive.positive and np.all(start >= 0))
         self._scale = balance(A)
@@ -303,7 +306,9 @@ class PowerError:
     def _vector(self, values: np.ndarray) -> tuple[Any, Any]:
         """(array, view) of one column on the device."""
         array = self._backend.array(np.ascontiguousarray(values[:, None]))
-        return array, self._backend.view(array)
+        view = self._backend.view(array)
+        self._sharing.remember([array], [view])
+        return array, view
 
     def _host(self, vector: tuple[Any, Any]) -> np.ndarray:
         return self._backend.to_host(vector[0])[:, 0]

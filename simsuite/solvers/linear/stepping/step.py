@@ -27,6 +27,7 @@ from simsuite.solvers.linear.inputs.recorded import written
 from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.stepping.step_product import step_bytes, step_product
 from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul.shared_rows import ALL_ROWS, Sharing
 from simsuite.solvers.table import ROWS, FunctionTable
 
 _NOWHERE = np.zeros(1)  # Inputs depend on time only, so they are evaluated at a single point of space.
@@ -110,7 +111,9 @@ class LinearStepper:
     """A stepper that takes single steps, with the state on its device.
 
     steps: how many the whole run has. kernel: which kernel to use, as `product` takes it. column: the number, in the
-    batch, of the first state. Raises DeviceError where that kernel cannot be had.
+    batch, of the first state. sharing: how processes share each step; the system then has
+    the rows of this one alone. Raises DeviceError where that kernel cannot be
+    had.
     """
 
     def __init__(
@@ -121,6 +124,7 @@ class LinearStepper:
         steps: int,
         kernel: str = "auto",
         column: int = 0,
+        sharing: Sharing = ALL_ROWS,
     ) -> None:
         X = start.arrays["state"]
         dtype, (n, columns), drawn = X.dtype, X.shape, 0
@@ -136,11 +140,13 @@ class LinearStepper:
         self._whole = [backend.view(a) for a in buffers]
         self._buffers = [a[:n] for a in buffers]
         self._views = [backend.view(a) for a in self._buffers]
+        self._sharing = sharing
+        sharing.remember([*buffers, *self._buffers], [*self._whole, *self._views])
         self._live = 0
-        self._recorder = backend.recorder()
+        self._recorder = sharing.recorder(backend)
         kind = _RecordedInputs if system.inputs.recorded else _Inputs
         self._inputs = kind(backend, steps, dtype, system)
-        self._product, used = step_product(backend, system, dtype, columns, kernel)
+        self._product, used = step_product(backend, system, dtype, columns, kernel, sharing)
         self.chosen: Mapping[str, str] = {"kernel": used}
         self._at_once = 1 if drawn else self._product.most_steps or ROWS
         if self._at_once > 1 and self._inputs.steady:
@@ -175,10 +181,11 @@ class LinearStepper:
         return launch
 
     def snapshot(self) -> Pending:
-        return self._backend.stage(self.step, self.state)
+        return self._backend.stage(self.step, self._sharing.seen(self.state))
 
     def observe(self, series: str) -> Pending:
-        return self._backend.stage(self.step, {**self.state, **self._output.queue(self._views[self._live])})
+        arrays = {**self.state, **self._output.queue(self._views[self._live])}
+        return self._backend.stage(self.step, self._sharing.seen(arrays))
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -186,12 +193,13 @@ class LinearStepper:
 
 
 def device_bytes(system: LinearSystem, dtype: Any, steps: int) -> int:
-    """The bytes that a LinearStepper allocates on its device for states of this precision and a run of `steps`."""
-    (n, m), p = system.start.shape, system.inputs.width
+    """The bytes that a LinearStepper allocates on its device for states of this precision and a run of `steps`.
+    system: whole, or with the rows that a process holds."""
+    (n, m), (held_rows, p) = system.start.shape, system.B.shape
     rows = ROWS + 1 if system.moves else 1
     recorded = (steps + 1) * len(system.inputs.given) if system.inputs.recorded else 0
     q = 0 if system.noise is None else system.noise.G.shape[1]
-    entries = 2 * (n + q) * m + n * p + rows * (max(p, len(system.inputs.given)) + n) + recorded
+    entries = 2 * (n + q) * m + held_rows * p + rows * (max(p, len(system.inputs.given)) + held_rows) + recorded
     places = 0 if system.input_places is None else system.input_places.nbytes
     held = (entries + output_entries(system.C, m)) * np.dtype(dtype).itemsize
     return step_bytes(system, dtype) + held + places
