@@ -275,10 +275,12 @@ def estimate(problem: Problem, device: str = "cpu", processes: int = 1) -> dict[
     steps_range: the fewest and the most steps that are likely, None where there may be any number; the seconds are
     those of `steps`. dt: of the first step, or the mean of as many steps as are expected where their error decides how
     long they are; dt_range: the shortest and the longest, None in that case, as nobody knows; both None of a run
-    without steps in time. device: the name of the one that the run will be on.
+    without steps in time. device: the name of the one that the run will be on. seconds: None where nobody knows, as in
+    the simulator.
     """
-    gpu = device.partition(":")[0] == "cuda"
-    seconds = problem.usual_seconds(gpu) if isinstance(problem, Foreseeable) else None
+    kind = device.partition(":")[0]
+    gpu, simulated = kind == "cuda", kind == "cudasim"
+    seconds = problem.usual_seconds(gpu) if isinstance(problem, Foreseeable) and not simulated else None
     steps = problem.position(problem.clock.end)[0]
     return {
         "steps": steps,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.checkpoint import Checkpoint
 from simsuite.io.directory import RunDirectory
 from simsuite.io.reading import reading
 from simsuite.scenario import Scenario
+from simsuite.scenario.load import Model, stored_model
 
 _FEW = 5  # how many differing keys a message names
 _MAY_DIFFER = frozenset(  # keys that may be changed when a run is continued
@@ -22,6 +24,8 @@ _MAY_DIFFER = frozenset(  # keys that may be changed when a run is continued
         "output.checkpoint_every",
     }
 )
+OF_TIME = ("time.end", "time.steps", "output.frames", "output.every", "output.times", "output.samples", "output.looks")
+"""Keys that a run with a later end, which goes on with an earlier one, may have changed."""
 _WITHOUT_A_CHECKPOINT = frozenset({"paths.batch"})  # keys on which checkpoints depend, but no result does
 _ELSEWHERE = Advice(
     "--fresh discards that run, -o DIR writes this one elsewhere",
@@ -45,11 +49,29 @@ def require_same_scenario(scenario: Scenario, directory: RunDirectory, begun: bo
             files = dict(json.loads(file.attrs["input_files"]))
         differing += [f"the contents of {key}" for key, name in scenario.files().items() if name != files.get(key)]
     if differing:
-        longer = "time.end" in differing or "time.steps" in differing
+        named = _listed(list(map(scenario.as_written, differing)))
         raise UsageError(
-            f"{directory.path} holds a run of another scenario; it differs in {_listed(differing)}\n  = help: ",
-            _LONGER if longer and scenario.solver != "gbm" else _ELSEWHERE,
+            f"{directory.path} holds a run of another scenario; it differs in {named}\n  = help: ",
+            _LONGER if _is_longer(scenario, before, differing) else _ELSEWHERE,
         )
+
+
+def _is_longer(scenario: Scenario, before: str, differing: Sequence[str]) -> bool:
+    """Whether a scenario differs in a later end alone, to which the run `before` can go on."""
+    if scenario.solver == "gbm" or not all(key.startswith(OF_TIME) for key in differing):
+        return False
+    try:
+        ends = [_end(model) for model in (stored_model(scenario.solver, before), scenario.model)]
+    except ValueError:  # of an earlier version
+        return False
+    return ends[0] is not None and ends[1] is not None and ends[1] > ends[0]
+
+
+def _end(model: Model) -> float | None:
+    """The time at which a run of heat or of a linear system ends; None for a steady state."""
+    if model.solver == "linear":
+        return float(model.time.steps * model.dt)
+    return None if model.time.end is None else float(model.time.end)
 
 
 def differing_keys(scenario: Scenario, before: str) -> list[str]:

@@ -62,7 +62,8 @@ def check(
     opened = device_of(loaded, say)
     problem = make_problem(loaded, opened)
     require_divisible(problem, processes)
-    found = estimate(problem, name_of(opened, loaded), processes)
+    name = name_of(opened, loaded)
+    found = estimate(problem, name, processes)
     found["disk_bytes"], found["checkpoint_bytes"] = disk_bytes(loaded, problem), checkpoint_on_disk(loaded, problem)
     directory = default_directory(loaded)
     found["disk_free_bytes"] = free_bytes(directory)
@@ -85,7 +86,7 @@ def check(
         at = f"{seconds_in_words(found)} at {found['seconds_at']}"
         evenly = f" for each of {processes} processes, if what they exchange takes no time" * (processes > 1)
         show(f"  time       {at}{evenly}, after some seconds to start")
-    elif unknown := _open_end(loaded.model):
+    elif unknown := _unforeseen(loaded.model, name):
         show(f"  time       not known before: {unknown}")
     of_each = " of each process" * (processes > 1)
     show(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device{of_each}")
@@ -143,8 +144,13 @@ def _start(model: Any) -> str | None:
     return f"at 0 {model.degrees} everywhere: there is no [initial]"
 
 
-def _open_end(model: Any) -> str | None:
-    """Why nobody can tell how long a run takes, where it goes on until an error is small enough."""
+def _unforeseen(model: Any, device: str) -> str | None:
+    """Why nobody can tell how long a run takes, where it goes on until an error is small enough, or where Python runs
+    its kernels."""
+    if device == "cudasim":
+        return (
+            "the simulator runs each thread of a GPU in Python, thousands of times slower than a CPU; take tiny sizes"
+        )
     if model.solver != "gbm" or not model.paths.target_standard_error:
         return None
     if model.paths.multilevel:

@@ -208,8 +208,8 @@ def resume(
         typer.Option("--paths", metavar="N", help="Monte Carlo: extend the finished run to so many paths in all."),
     ] = None,
     end: Annotated[
-        float | None,
-        typer.Option("--end", metavar="T", min=0.0, help="heat, linear: go on to this later end, s."),
+        str | None,
+        typer.Option("--end", metavar="T", help='heat, linear: go on to this later end, s or with a unit: "2 min".'),
     ] = None,
     threads: Threads = None,
     max_minutes: MaxMinutes = None,
@@ -227,10 +227,14 @@ def resume(
         before = None
         if end is not None:
             from simsuite.running.lengthening import to_later_end
+            from simsuite.scenario.units import time_from
 
             if paths is not None:
                 raise UsageError("--paths is of Monte Carlo runs, --end of others: give one of them")
-            scenario = to_later_end(directory, end, _with_threads(threads))
+            until = time_from(end)
+            if until <= 0:
+                raise UsageError(f"--end takes a time above 0, not {end}")
+            scenario = to_later_end(directory, until, _with_threads(threads))
         elif paths is None:
             scenario = scenario_of_run(directory, _with_threads(threads))
         else:

@@ -18,6 +18,7 @@ from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import grouped, rounded, shortened
 from simsuite.solvers.gbm.reference_prices.laws import LogPriceLaw, reference_law
+from simsuite.words import counted
 
 ASSETS = 4  # At most so many assets are drawn.
 _PATHS = 12  # At most so many paths of each asset are drawn.
@@ -220,6 +221,8 @@ def _explain(left: Axes, right: Axes, fan: Fan) -> None:
         lines.append(("all paths", _BAND))
     elif len(fan.levels) > 1:
         lines += [("all paths, between", _BAND), ("their quantiles", _BAND)]
+    if len(fan.terminal):
+        lines.append((f"ticks: {counted(len(fan.terminal), 'path')}", GREY))
     for i, (text, colour) in enumerate(lines):
         y = -(4 + 10 * i)
         right.annotate(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from simsuite.pictures.control import control_panels
@@ -33,7 +34,7 @@ _MAP = (600, 500)  # A heat map has at most so many components and times.
 def linear_figure(run: Recording) -> Sheet:
     """The figure: trajectories above; norm, last state, eigenvalues and matrix below, as far as there are any."""
     shown = read_shown(run)
-    panels: list[Callable[[Axes], None]] = [lambda ax: _draw_norm(run, ax, shown.clock)]
+    panels: list[Callable[[Axes], Sequence[Artist] | None]] = [lambda ax: _draw_norm(run, ax, shown.clock)]
     if shape_of(run)[1] > 1:
         panels.append(lambda ax: _draw_last(run, sheet, ax, shown))
     if has_eigenvalues(run):
@@ -58,10 +59,13 @@ def linear_figure(run: Recording) -> Sheet:
     draw_trajectories(run, sheet, axes, shown)
     if driven:
         draw_inputs(run, sheet, sheet.figure.add_subplot(grid[1]))
+    key: dict[str, Artist] = {}
     for row, some in enumerate(groups):
         below = grid[1 + driven + row].subgridspec(1, len(some))
         for column, draw in enumerate(some):
-            draw(sheet.figure.add_subplot(below[0, column]))
+            for artist in draw(sheet.figure.add_subplot(below[0, column])) or []:
+                key.setdefault(str(artist.get_label()), artist)
+    sheet.explain(list(key.values()))
     return sheet
 
 

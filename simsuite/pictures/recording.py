@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from simsuite.errors import SimsuiteError, UsageError
+from simsuite.errors import SimsuiteError
 from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
 from simsuite.io.reading import committed_rows
 from simsuite.scenario.load import stored_model
+from simsuite.scenario.units import time_from
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoff_samples import PayoffSamples
@@ -137,7 +138,9 @@ class Recording:
         """The number of the frame whose fields are shown."""
         if self._wanted is None:
             return self.frames - 1
-        wanted = self._wanted if isinstance(self._wanted, float | int) else _as_time(self._wanted, self.solver == "gbm")
+        wanted = (
+            self._wanted if isinstance(self._wanted, float | int) else time_from(self._wanted, self.solver == "gbm")
+        )
         return int(np.argmin(np.abs(self.time - wanted)))
 
     @cached_property
@@ -184,22 +187,6 @@ class Recording:
                 high, top = float(slab.max()), (int(x), start + int(y))
             values.append(_block_means(np.asarray(slab, np.float64), by, bx))
         return Field(np.concatenate(values), (by, bx), low, high, top)
-
-
-def _as_time(text: str, years: bool) -> float:
-    """A time that is written as a number or with a unit. Raises UsageError."""
-    try:
-        value: float | None = float(text)
-    except ValueError:
-        from simsuite.scenario.units import SECONDS, YEARS, Scales, UnitError, quantity
-
-        try:
-            value = quantity(text.strip(), YEARS if years else SECONDS, Scales(years=years))
-        except UnitError as error:
-            raise UsageError(f"cannot read {text!r} as a time: {error}") from error
-    if value is None or not math.isfinite(value):
-        raise UsageError(f'cannot read {text!r} as a time: write a number, or one with a unit, "2 min"')
-    return value
 
 
 def _block_means(values: np.ndarray, by: int, bx: int) -> np.ndarray:

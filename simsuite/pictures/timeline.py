@@ -54,8 +54,10 @@ def draw_timeline(path: Path, timeline: _Timeline, title: str, device: str) -> N
     a part around its middle."""
     found = [(label, _of(timeline, track, name)) for track, name, label in ROWS]
     rows = [(label, spans) for label, spans in found if spans]
-    begin, end = _part([spans for _, spans in rows])
-    sheet = Sheet(_Titled(title), 1.35 + HEIGHT * len(rows), device)
+    every = [spans for _, spans in rows]
+    (first, last), (begin, end) = _whole(every), _part(every)
+    part = "" if (begin, end) == (first, last) else f"   |   {begin:.2f} to {end:.2f} s of {last:.2f} s"
+    sheet = Sheet(_Titled(title), 1.35 + HEIGHT * len(rows), device + part)
     ax = sheet.figure.subplots()
     for k, (_, spans) in enumerate(rows):
         bars = [(a, b - a) for a, b in spans if b >= begin and a <= end]
@@ -73,9 +75,13 @@ def _of(timeline: _Timeline, track: str, name: str | None) -> list[tuple[float, 
 
 def _part(rows: Sequence[Sequence[tuple[float, float]]]) -> tuple[float, float]:
     """From when to when the timeline is drawn."""
-    whole = min(row[0][0] for row in rows), max(max(end for _, end in row) for row in rows)
     most = max(rows, key=len)
     if len(most) <= MOST:
-        return whole
+        return _whole(rows)
     first = (len(most) - MOST) // 2
     return most[first][0], most[first + MOST - 1][1]
+
+
+def _whole(rows: Sequence[Sequence[tuple[float, float]]]) -> tuple[float, float]:
+    """From the first begin of a span to the last end."""
+    return min(row[0][0] for row in rows), max(max(end for _, end in row) for row in rows)

@@ -16,6 +16,7 @@ from simsuite.solvers.gbm.results.text_lines import with_error, worth
 from simsuite.words import measured
 
 _DRAWN = 8  # lines of a chart that are drawn from the start
+_TOGETHER = "\u00a0"  # a space at which no line ends
 _ASSETS = 24  # assets with lines
 
 
@@ -46,7 +47,7 @@ def _assets(assets: Mapping[str, Any], at: float | None) -> str:
         ]
         for name, asset in assets.items()
     ]
-    when = "at the end" if at is None else f"at t = {at:g} years"
+    when = "at the end" if at is None else f"at t = {measured(f'{at:g}', 'year')}"
     header = ("asset", "mean", "standard deviation", *(f"{100 * float(level):g} %" for level in levels))
     return table(f"Prices {when}, not discounted: value ± standard error, and quantiles", header, rows, True)
 
@@ -60,7 +61,8 @@ def _risk(risk: Mapping[str, Any] | None) -> str:
         shortfall = pair(found["expected_shortfall"], found["expected_shortfall_standard_error"])
         rows.append([f"{100 * float(level):g} %", _seven(found["value_at_risk"]), between, shortfall])
     value = with_error(risk["value"], risk["value_standard_error"])
-    caption = f"Risk of the loss over {risk['horizon']:g} years; the value at the start is {value}"
+    horizon, value = measured(f"{risk['horizon']:g}", "year"), value.replace(" ", _TOGETHER)
+    caption = f"Risk of the loss over {horizon}; the value at the start is {value}"
     header = ("level", "value at risk", f"{100 * risk['confidence']:g} % interval", "expected shortfall")
     return table(caption, header, rows)
 

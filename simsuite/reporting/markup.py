@@ -38,8 +38,9 @@ Content = str | float | int | None | Cell | Markup
 
 
 def escaped(text: object) -> str:
-    """A text for HTML, in elements and in attributes; characters that do not print are replaced by Python's escapes."""
-    return html.escape(printable(str(text), kept="\n\t"), quote=True)
+    """A text for HTML, in elements and in attributes; characters that do not print, but for spaces
+    at which no line ends, are replaced by Python's escapes."""
+    return html.escape(printable(str(text), kept="\n\t\u00a0"), quote=True)
 
 
 def shown(content: str | Markup) -> str:

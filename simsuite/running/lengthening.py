@@ -27,13 +27,12 @@ from simsuite.io.layout import as_text
 from simsuite.io.reading import reading
 from simsuite.io.results_file import RUN_ID, ResultsFile
 from simsuite.provenance import ATTRIBUTES
-from simsuite.same_run import differing_keys, identity
+from simsuite.same_run import OF_TIME, differing_keys, identity
 from simsuite.scenario import Scenario
 from simsuite.scenario.common import DEFAULT_FRAMES
 from simsuite.scenario.reaching import LOOKS_HEAT, LOOKS_LINEAR
 from simsuite.words import measured
 
-_OF_TIME = ("time.end", "time.steps", "output.frames", "output.every", "output.times", "output.samples", "output.looks")
 _KEPT = ("stepper", "kernel", "precision")  # of what a run has chosen, what its bits depend on
 _PATHS = "its options are paid at its end, up to which its steps and its random numbers are spread"
 _ROUNDING = 1e-9  # share by which an end may miss a frame
@@ -90,7 +89,7 @@ def lengthen(scenario: Scenario, directory: RunDirectory, device: Device, tell: 
     differing = differing_keys(scenario, text)
     if not differing:
         return True
-    other = [key for key in differing if not key.startswith(_OF_TIME)]
+    other = [key for key in differing if not key.startswith(OF_TIME)]
     if other:
         raise UsageError(f"{directory.path} holds a run that differs in more than its end: {', '.join(other[:5])}")
     before = scenario_of_run(directory.path)

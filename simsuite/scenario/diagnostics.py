@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from simsuite.errors import Mistake, ScenarioError
@@ -69,6 +69,8 @@ class Document:
         message = mistake.message
         if message.startswith(("is ", "has ", "must ")):
             message = f"{key_name(mistake.path)} {message}"
+        mistake = self._as_written(replace(mistake, message=message))
+        message = mistake.message
         if place.order == 0:
             return render(self.source.name, self.source.text, place.span, message, mistake.help, colour)
         if place.order > len(self.overrides) and self.attached is not None:
@@ -76,6 +78,16 @@ class Document:
         text = self.overrides[place.order - 1][0].text
         option = self.options.get(text)
         return render_override(text, place.span, message, mistake.help, colour, self.override_name, option)
+
+    def _as_written(self, mistake: Mistake) -> Mistake:
+        """The mistake with the names of keys of its section that the scenario writes, `A` for `matrix`."""
+        message, help = mistake.message, mistake.help
+        for (section, other), (_, key) in self.renamed.items():
+            if mistake.path[:1] == (section,):
+                for end in ("`", "."):
+                    message = message.replace(f"`{key}{end}", f"`{other}{end}")
+                    help = help and help.replace(f"`{key}{end}", f"`{other}{end}")
+        return replace(mistake, message=message, help=help)
 
     def _place(self, mistake: Mistake) -> Place:
         """The place of a mistake: in the last override that sets the path, or that made a table on it which the file

@@ -20,7 +20,7 @@ from simsuite.scenario.branches import faults
 from simsuite.scenario.constants import terms_in
 from simsuite.scenario.diagnostics import AS_TOML, MAX_SHOWN, Document, joined, plain, render, render_override
 from simsuite.scenario.numbers import Terms, unit_of
-from simsuite.scenario.other_names import by_keys, further_names, override_by_keys
+from simsuite.scenario.other_names import Renamed, by_keys, further_names, override_by_keys
 from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.shape import fields_of, header, models_at
 from simsuite.scenario.source import Source, SourceError
@@ -97,6 +97,14 @@ class Scenario:
     def _resolved(self) -> Table:
         table: Table = self.model.model_dump(mode="json", by_alias=True, exclude_none=True)
         return table
+
+    def as_written(self, key: str) -> str:
+        """A key, dotted as ``--set`` takes it, by the other name by which this scenario has it, "system.A"."""
+        for written, own in self.document.renamed.items():
+            name, other = (".".join(map(str, path)) for path in (own, written))
+            if key == name or key.startswith(f"{name}."):
+                return other + key.removeprefix(name)
+        return key
 
     def differences(self, resolved: str) -> list[str]:
         """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one; of a list
@@ -264,13 +272,15 @@ def _read(
     except SourceError as error:
         raise _unreadable(source, error, colour) from None
     model = _model(data)[1]
-    renamed = {} if model is None else by_keys(data, model)
+    renamed: Renamed = {} if model is None else by_keys(data, model)
     applied: list[tuple[Override, KeyPath]] = []
     failed: list[tuple[Mistake, str]] = []
     for text in overrides:
         try:
             override = Override.parse(text)
-            override = override if model is None else override_by_keys(override, model)
+            if model is not None and (own := override_by_keys(override, model)) != override:
+                first, second = ((each.names[0][0], each.names[1][0]) for each in (override, own))
+                override, renamed = own, {**renamed, first: second}
             applied.append((override, override.apply(data)))
         except OverrideError as error:
             how = colour, override_name, options.get(text)

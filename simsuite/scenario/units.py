@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import difflib
 import functools
+import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
+
+from simsuite.errors import UsageError
 
 PintUnit: TypeAlias = Any
 """A unit of Pint's. Any: Pint is imported late, and its types depend on the type of its numbers."""
@@ -166,6 +169,20 @@ def quantity(text: str, unit: Unit | None, scales: Scales, taken: Collection[str
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
         # what Pint raises for units by logarithm, such as dB, and with others by which one cannot multiply
         raise UnitError(f"`{written}` is no unit that a number can be converted from", column) from None
+
+
+def time_from(text: str, years: bool = False) -> float:
+    """A time, in s or in years, that an option of a command gives as a number or with a unit. Raises UsageError."""
+    try:
+        value: float | None = float(text)
+    except ValueError:
+        try:
+            value = quantity(text.strip(), YEARS if years else SECONDS, Scales(years=years))
+        except UnitError as error:
+            raise UsageError(f"cannot read {text!r} as a time: {error}") from error
+    if value is None or not math.isfinite(value):
+        raise UsageError(f'cannot read {text!r} as a time: write a number, or one with a unit, "2 min"')
+    return value
 
 
 def _read(number: Decimal, name: str, unit: Unit | None, scales: Scales) -> float:

@@ -43,9 +43,12 @@ def linear_lines(results: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     rest = {key: value for key, value in results.items() if key not in ("extremes", "events")}
     yield from tree(rest, "  ", notes, MANY if verbose else FEW)
     seen = "frames and looks" if "events" in results else "frames"
+    state = results.get("state", results.get("state_real"))
+    alone = state is not None and len(state[0]) == 1
     for name, told in results.get("extremes", {}).items():
         member = name.partition(".")[0] if "." in name else ""  # of several that are one run
-        note = f"(the largest entry of all {seen}: {printable(told['component'])} of sample {told['sample']}, "
+        sample = "" if alone else f" of sample {told['sample']}"
+        note = f"(the largest entry of all {seen}: {printable(told['component'])}{sample}, "
         yield row(f"largest {member}".rstrip(), told["value"], f"{note}t = {told['time']:.6g} s)", "  ")
     if verbose and not {"state", "state_real"} & results.keys():
         yield f"  {'state':<20} more than {MANY} numbers: the last frame in results.h5"

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
 from simsuite.scenario import Scenario
+from simsuite.scenario.linear.analysis import AnalysisKeys
+from simsuite.scenario.load import Model
 from simsuite.sweeps.directory import Ended, SweepDirectory
 from simsuite.sweeps.plan import Axis, Plan, value_in_words
 from simsuite.sweeps.sweep import Sweep
@@ -24,6 +26,10 @@ from simsuite.words import counted
 _CLOSE = 1e-6  # the tolerance, where none is given, as a share of how far the results at both ends are apart
 _NARROW = 1e-12  # a bracket that is narrower, as a share of the range, holds a jump and no solution
 _MOST = 100  # steps of the method
+
+
+SAY_NOTHING = ("", "1", "price")
+"""Units that say nothing behind a number."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +240,12 @@ class Search:
         return self._read(member, x, ended)
 
     def _read(self, member: int, x: float, ended: Ended) -> Trial:
-        name = self.name = result_named(self.goal.name, list(ended.results))
+        try:
+            name = self.name = result_named(self.goal.name, list(ended.results))
+        except UsageError:
+            if (help := _not_computed(self.sweep.member(member).model, self.goal.name)) is None:
+                raise
+            raise UsageError(f"the results have no number `{self.goal.name}`\n  = help: {help}") from None
         self._unit = ended.units.get(name, "")
         result = ended.results[name]
         if result is None or not math.isfinite(result):
@@ -249,7 +260,7 @@ class Search:
     def _no_crossing(self) -> UsageError:
         """That no two values were found with the target between their results."""
         key, trials = self.sweep.plan.keys[0], sorted(self.trials, key=lambda each: each.value)
-        unit = f" {self._unit}".rstrip()
+        unit = "" if self._unit in SAY_NOTHING else f" {self._unit}"
         low, high = trials[0], trials[-1]
         side = "above" if low.difference > 0 else "below"
         ends = " and ".join(f"{each.result:.10g}{unit} with {key}={value_in_words(each.value)}" for each in (low, high))
@@ -307,3 +318,12 @@ def _bracket(trials: Sequence[Trial], best: Trial) -> tuple[float, float]:
         if low >= 0 and high < len(line) and best.difference and _apart(line[low].difference, line[high].difference):
             return line[low].value, line[high].value
     return best.value, best.value
+
+
+def _not_computed(model: Model, name: str) -> str | None:
+    """How to have a result of that name computed, where a key of the scenario says that it is not; else None."""
+    if model.solver != "linear":
+        return None
+    asked = [] if model.analysis is None else model.analysis.asked
+    keys = [part for part in name.split(".") if part in AnalysisKeys.model_fields and part not in asked]
+    return f"set {keys[0]} = true in [analysis]" if keys else None

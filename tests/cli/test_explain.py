@@ -118,3 +118,9 @@ def test_an_unknown_solver(capsys: pytest.CaptureFixture[str]) -> None:
     done = call(capsys, "explain", "grid.nx", "--solver", "wave")
     assert done.returncode == 2
     assert "there is no solver `wave`; known are heat, gbm, linear" in done.stderr
+
+
+def test_examples_do_not_need_a_constant_where_there_is_another() -> None:
+    """`h = "h"` says nothing; the scenario has the number among its constants."""
+    (faces,) = (each for each in explained("surface.h") if each.solver == "heat")
+    assert faces.example == 'h = "100 W/(m² K)"   # fin.toml'

@@ -507,6 +507,14 @@ def test_check_foretells_steps_and_time_once(say: Say) -> None:
     assert not re.search(r"why .*\d s\b", shown)
 
 
+def test_check_foretells_no_time_of_the_simulator(say: Say) -> None:
+    words = ["plate.toml", "--set", "time.stepper=explicit", "--device", "cudasim"]
+    shown = say("check", *words).stdout
+    assert "time       not known before: the simulator runs each thread of a GPU in Python" in shown
+    assert "usual on" not in shown
+    assert json.loads(say("check", *words, "--json").stdout)["seconds"] is None
+
+
 def test_check_foretells_the_time(say: Say, tmp_path: Path) -> None:
     assert say("new", "gbm").returncode == 0
     words = ["gbm.toml", "--device", "cpu", "--set", "paths.count=1000000000000"]

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 
 import simsuite
+from simsuite.assembly import make_problem
 from simsuite.errors import ScenarioError
 from simsuite.scenario import load
 from simsuite.scenario.load import load_table
@@ -127,3 +128,20 @@ def test_faulty_tables(text: str, said: str, tmp_path: Path) -> None:
         return
     with pytest.raises(ValueError, match=said):
         read_csv(tmp_path / "A.csv")
+
+
+def test_mistakes_have_the_letters_that_are_written(tmp_path: Path) -> None:
+    """`C` and `x0`, in the file or by --set, where they stand; the keys themselves where these are written."""
+    text = """solver = "linear"
+system = {kind = "discrete", A = [[0.5, 0.0], [0.0, 0.5]], C = [[1.0, 0.0, 0.0]]}
+initial = {x0 = [1.0, 0.0]}
+time = {steps = 3}
+"""
+    for own, names in ((False, ("C", "x0")), (True, ("output_matrix", "state"))):
+        written = text.replace(" C =", f" {names[0]} =").replace("x0", names[1]).replace("A =", "matrix =")
+        (tmp_path / "s.toml").write_text(written, encoding="utf-8")
+        for name in ("x0", "state"):
+            with pytest.raises(ScenarioError) as caught:
+                make_problem(load(tmp_path / "s.toml", [f"initial.{name}=[1.0]"]))
+            assert f"`{names[0]}` has 3 columns" in caught.value.report
+            assert f"`{'x0' if name == 'x0' or not own else 'state'}` has 1 component" in caught.value.report

@@ -148,7 +148,7 @@ KEYS = {
     "u = [1.0]": ("unknown key `u` in [system]", "here that is `input`"),
     "B = [[1.0]]": ("there is no `input` to multiply", "add input"),
     "x0 = [1.0]": ("unknown key `x0` in [system]", "the initial state is `state` in [initial]"),
-    "D = [[1.0]]": ("there is no `output_matrix`, but `feedthrough` is D of the outputs C X + D u", "of all states"),
+    "D = [[1.0]]": ("there is no `output_matrix`, but `feedthrough` asks for the outputs C X + D u", "of all states"),
     "noise = [[1.0]]": ("unknown key `noise` in [system]", "here that is `noise_matrix`"),
     'input = {file = "u.csv"}': ("no such file: 'u.csv'", "looked for"),
     'input = ["u.csv"]': ("'u.csv' is the name of a file, not an expression", "a file holds all inputs"),

@@ -35,6 +35,33 @@ sys.exit({code})
 """
 
 
+MIXED = """#!{python}
+import os, pathlib, subprocess, sys
+here = str(pathlib.Path(__file__).parent)
+said = ""
+for rank in range(2):
+    environment = dict(os.environ, PYTHONPATH=here, RANK=str(rank * {meet}), SIZE=str(1 + {meet}))
+    done = subprocess.run(sys.argv[3:], env=environment, check=True, capture_output=True, text=True)
+    said += done.stdout
+print(said.replace("\\n", "") + "\\n" * said.count("\\n"), end="")
+"""
+
+FAKE_MPI = """import os
+
+
+class COMM_WORLD:
+    rank = int(os.environ["RANK"])
+
+    @staticmethod
+    def allreduce(number):
+        return number * int(os.environ["SIZE"])
+
+
+class MPI:
+    COMM_WORLD = COMM_WORLD
+"""
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -141,3 +168,14 @@ def test_processes_are_started_by_the_launcher_of_mpi4py(here: Path) -> None:
     (here / "alone/x.toml").write_text(SCENARIOS["ring"], encoding="utf-8")
     assert simsuite(1, run, here / "alone").code == 0
     require_same(here / "run", here / "alone/run")
+
+
+@pytest.mark.parametrize("meet", [0, 1])
+def test_lines_of_processes_that_come_mixed_are_no_sign_of_another_mpi(here: Path, meet: int) -> None:
+    """Two processes may write `2`, `2` and then the ends of both lines."""
+    (here / "mpi4py.py").write_text(FAKE_MPI, encoding="utf-8")
+    path = here / "mpiexec"
+    path.write_text(MIXED.format(python=sys.executable, meet=meet), encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    why = installed.trial(Installed("Stand-in 1.0", "mpich", None, path))
+    assert why is None if meet else str(why).endswith("do not see each other")

@@ -17,9 +17,11 @@ import simsuite
 from simsuite.errors import UsageError
 from simsuite.io.reading import open_results
 from simsuite.pictures import draw
+from simsuite.pictures.choices.labels import labels_of
 from simsuite.pictures.choices.sheets import NAMES, available, sheet_of
 from simsuite.pictures.choices.usual import usual
 from simsuite.pictures.control import critical_phases
+from simsuite.pictures.gbm import gbm_figure
 from simsuite.pictures.look import SIZES, THEMES, Look
 from simsuite.pictures.recording import Recording
 
@@ -258,6 +260,59 @@ def test_convergence_of_several_runs(tmp_path: Path) -> None:
         assert np.log2(errors[2] / errors[1]) == pytest.approx(2, abs=0.1)
         with pytest.raises(UsageError, match="several runs"):
             sheet_of(found[:1], ["convergence"], Look())
+
+
+def test_members_of_a_sweep_are_called_by_what_varies(tmp_path: Path) -> None:
+    (tmp_path / "book.toml").write_text(BOOK, encoding="utf-8")
+    simsuite.sweep(tmp_path / "book.toml", {"paths.count": [1024, 4096]}, directory=tmp_path / "s", device="cpu")
+    with recording(tmp_path / "s/members/0000") as first, recording(tmp_path / "s/members/0001") as second:
+        wanted = ["paths.count = 1024", "paths.count = 4096"]
+        assert labels_of([first, second]) == wanted
+        figure = sheet_of([first, second], ["convergence"], Look()).laid_out()
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == wanted
+        assert overlaps(figure) == []
+        assert cut(figure) == []
+
+
+def test_ticks_beside_a_density_are_counted(runs: dict[str, Path]) -> None:
+    with recording(runs["gbm"]) as run:
+        figure = gbm_figure(run).laid_out()
+    assert "ticks: 8 paths" in {name for name, _ in texts_of(figure)}
+    assert overlaps(figure) == []
+
+
+def test_crossings_of_margins_are_explained(tmp_path: Path) -> None:
+    """|L| of 7/(s + 1)³ is 1 at ω² = 7^(2/3) - 1, and its phase is -180° at ω² = 3."""
+    text = """solver = "linear"
+[system]
+kind = "continuous"
+A = [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0], [0.0, 0.0, -1.0]]
+B = [[0.0], [0.0], [7.0]]
+C = [[1.0, 0.0, 0.0]]
+input = [0.0]
+[initial]
+x0 = [0.0, 0.0, 0.0]
+[time]
+end = 1.0
+dt = 0.1
+[analysis]
+margins = true
+bode = {from = 0.1, to = 10.0}
+"""
+    (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+    simsuite.run(tmp_path / "s.toml", device="cpu", directory=tmp_path / "s")
+    with recording(tmp_path / "s") as run:
+        figure = sheet_of([run], ["bode"], Look()).laid_out()
+    key = {text.get_text(): line for text, line in zip(figure.legends[0].get_texts(), figure.legends[0].get_lines())}
+    assert list(key) == ["magnitude 1: phase margin", "phase 180°: gain margin"]
+    for words, at in (
+        ("magnitude 1: phase margin", np.sqrt(7 ** (2 / 3) - 1)),
+        ("phase 180°: gain margin", np.sqrt(3)),
+    ):
+        for ax in figure.axes:
+            dashes = key[words].get_linestyle(), key[words]._dash_pattern
+            (line,) = [each for each in ax.lines if (each.get_linestyle(), each._dash_pattern) == dashes]
+            assert line.get_xdata() == pytest.approx([at, at], rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,22 @@ def test_a_plate_before_its_run(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("runs*"))
 
 
+@pytest.mark.parametrize(
+    ("surface", "words"),
+    [
+        ('h = 12.0, ambient = "25 + t"', "both faces: h = 12 W/(m²·K), to 25 + t °C"),
+        ("h = 5.0, ambient = 20.0, faces = 1", "one face: h = 5 W/(m²·K), to 20 °C"),
+    ],
+)
+def test_a_preview_says_what_goes_through_the_faces(tmp_path: Path, surface: str, words: str) -> None:
+    figure = preview(
+        tmp_path, f"surface = {{{surface}}}\n{HEAT}".replace('solver = "heat"', "") + 'solver = "heat"'
+    ).figure
+    assert words in {name for name, _ in texts_of(figure)}
+    assert overlaps(figure) == []
+    assert cut(figure) == []
+
+
 def test_names_keep_clear_of_outlines(tmp_path: Path) -> None:
     """On the board whose chips have a probe of the same name in their middle."""
     text = (Path(__file__).parents[2] / "scenarios" / "circuit_board.toml").read_text(encoding="utf-8")

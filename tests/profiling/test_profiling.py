@@ -15,6 +15,8 @@ import pytest
 from simsuite.core import Backend
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
+from simsuite.pictures.sheet import Sheet
+from simsuite.pictures.timeline import draw_timeline
 from simsuite.profiling.profiler import FILE, Profiler
 from simsuite.profiling.timeline import COMPUTE, COPY, MAIN, MOST, WRITER, Span, Timeline, merged, overlap, total
 from simsuite.scenario import load
@@ -205,6 +207,19 @@ def test_a_long_run_keeps_its_first_spans_and_counts_the_rest() -> None:
         timeline.add(Span(MAIN, "graph", k, k + 0.5))
     assert len(timeline.spans) == MOST
     assert timeline.left_out == 5
+
+
+def test_a_picture_of_a_part_of_a_run_says_which(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Sheet] = []
+    monkeypatch.setattr(Sheet, "save", lambda sheet, path: drawn.append(sheet))
+    for spans in (60, 100):
+        timeline = Timeline()
+        for k in range(spans):
+            timeline.add(Span(MAIN, "stretch", k, k + 0.5))
+        draw_timeline(tmp_path / "t.png", timeline, "a run", "cpu")
+    whole, part = ({text.get_text() for text in sheet.figure.texts} for sheet in drawn)
+    assert "cpu" in whole
+    assert "cpu   |   20.00 to 79.50 s of 99.50 s" in part
 
 
 def command(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

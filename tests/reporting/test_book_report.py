@@ -115,3 +115,14 @@ def test_few_options_have_a_table_of_greeks(tmp_path: Path) -> None:
     assert list(table_of(page, "Options: ")[1][0]) == ["option", "price", "95 % interval"]
     assert not list(page.all("details"))
     assert len(table_of(page, "Greeks")[1]) == 3
+
+
+def test_the_caption_of_the_risk_keeps_a_number_with_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trades.csv").write_text(TRADES, encoding="utf-8")
+    page = parsed(simsuite.run({**BOOK, "output": {"risk": {"levels": [0.95]}}}, device="cpu", directory="r").report())
+    (caption,) = (each for each in tables(page) if each.startswith("Risk"))
+    begin, _, value = caption.partition("; the value at the start is ")
+    assert begin == "Risk of the loss over 1 year"
+    assert "\u00a0±\u00a0" in value
+    assert " " not in value

@@ -228,11 +228,23 @@ def test_the_command_says_how_and_resume_spaces_frames_as_before(
     refused = call(capsys, "run", path, "-o", run, "--set", "time.steps=1000")
     assert refused.returncode == 2
     assert "--extend goes on with that run to a later end" in refused.stderr
+    for other in ("time.steps=100", "system.kind=discrete"):
+        refused = call(capsys, "run", path, "-o", run, "--set", "time.steps=1000", "--set", other)
+        assert refused.returncode == 2
+        assert "--extend" not in refused.stderr, "an earlier end, and another system, are no later end"
     between = call(capsys, "resume", run, "--end", "7.5")
     assert between.returncode == 2
     assert "frames every 1 s" in between.stderr
     assert "the next of them is at 8 s" in between.stderr
-    assert call(capsys, "resume", run, "--end", "10", "-q").returncode == 0
+    for wrong, said in (
+        ("7 m", "`m` is the unit of a length"),
+        ("ten", "cannot read 'ten' as a time"),
+        ("0", "above 0"),
+    ):
+        refused = call(capsys, "resume", run, "--end", wrong)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+    assert call(capsys, "resume", run, "--end", "10000 ms", "-q").returncode == 0
     whole = tmp_path / "whole"
     longer = ["--set", "time.steps=1000", "--set", "output.frames=11", "--set", "output.looks=20001"]
     assert call(capsys, "run", path, "-o", whole, "-q", *longer).returncode == 0

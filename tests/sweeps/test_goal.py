@@ -217,6 +217,30 @@ def test_what_cannot_be_found(
     assert "Traceback" not in done.stderr
 
 
+def test_what_is_not_computed_is_asked_for_in_the_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "\n".join(
+        [
+            'solver = "linear"',
+            "constants = {k = 1.0}",
+            'system = {kind = "continuous", A = [["-k"]], B = [[1.0]], input = [0.0]}',
+            "initial = {x0 = [1.0]}",
+            "time = {steps = 2, dt = 0.1}",
+            "analysis = {poles = true}",
+        ]
+    )
+    Path("s.toml").write_text(text, encoding="utf-8")
+    words = ("sweep", "s.toml", "--vary", "constants.k=1,2", "--target", "3", "--goal")
+    done = call(capsys, *words, "analysis.margins.gain_margin")
+    assert done.returncode == 2
+    assert "= help: set margins = true in [analysis]" in done.stderr
+    assert "did you mean" not in done.stderr
+    done = call(capsys, *words, "analysis.poles.reel.0")
+    assert "did you mean `analysis.poles.real.0`" in done.stderr
+
+
 def test_options_that_need_each_other(rod: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, said in (
         (("--vary", CONSTANT, "--target", "3"), "say what --goal RESULT is to be"),

@@ -77,6 +77,24 @@ def test_lines_over_one_key(tmp_path: Path) -> None:
         panels(study, "probe.a")
 
 
+def test_panels_of_one_unit_share_an_axis_where_their_values_are_alike(tmp_path: Path) -> None:
+    """As those of temperatures at two places are, and a sum and its tenfold are not."""
+    plan = plan_of("grid.lx=8,4,2,1")
+    alike = {"max": lambda x: x + 300, "mean": lambda x: 1.1 * x + 300, "min": lambda x: 10 * x + 300}
+    path = tmp_path / "s"
+    files = SweepDirectory(path)
+    path.mkdir()
+    files.plan.write_text(json.dumps({"solver": "heat", **asdict(plan)}), encoding="utf-8")
+    for i, (x,) in enumerate(plan.members):
+        results = {name: float(value(x)) for name, value in alike.items()}
+        files.add([Ended(i, "complete", results, dict.fromkeys(results, "K"), None, 1.0)])
+    first, second = panels(Study.of(path), "max", "mean")
+    assert first.get_ylim() == second.get_ylim()
+    first, second = panels(Study.of(path), "max", "min")
+    assert first.get_ylim() != second.get_ylim()
+    assert first.get_ylim()[1] < 310
+
+
 def test_scales(tmp_path: Path) -> None:
     for i, (values, scale) in enumerate(
         [("geomspace(1,1000,4)", "log"), ("linspace(1,1000,4)", "linear"), ("1,1000", "linear"), ("0,1,1000", "linear")]
@@ -89,6 +107,7 @@ def test_bars_and_a_line_for_each_of_few_values(tmp_path: Path) -> None:
     for name, axes in (("a", (many, few)), ("b", (few, many))):
         (ax,) = panels(made(tmp_path / name, plan_of(*axes), "gbm"))
         assert ax.get_xlabel() == "asset.0.volatility"
+        assert ax.get_ylabel() == "options.call.price (currency)"
         bars = [each for each in ax.containers if isinstance(each, ErrorbarContainer)]
         assert [each.get_label() for each in bars] == ["90", "100"]
         ends = np.array([segment[:, 1] for segment in bars[1].lines[2][0].get_segments()])
@@ -171,7 +190,12 @@ def test_units_of_keys(tmp_path: Path) -> None:
         "0": "",
     }.items():
         assert unit_of_key("heat", text, key) == unit
-    for unit, written in {"J m-1": "J/m", "K": "K", "price year0.5": "price·year^0.5", "price2": "price²"}.items():
+    for unit, written in {
+        "J m-1": "J/m",
+        "K": "K",
+        "price year0.5": "currency·year^0.5",
+        "price2": "currency²",
+    }.items():
         assert _written(unit) == written
     assert _written("J m-2 K-1") == "J/(m²·K)"
     assert _written("m s-1") == "m/s"

@@ -100,6 +100,7 @@ def _summary(found: Solution, search: Search) -> Mapping[str, Any]:
 def _print(found: Solution, search: Search) -> None:
     """The table of the runs and the answer."""
     from simsuite.summaries.numbers import number
+    from simsuite.sweeps.goal import SAY_NOTHING
 
     with_errors = any(trial.standard_error is not None for trial in found.runs)
     rows = [["run", found.key, found.name, "less the target", *(["standard error"] if with_errors else [])]]
@@ -108,7 +109,7 @@ def _print(found: Solution, search: Search) -> None:
         cells = [f"{trial.member:04}", number(trial.value), number(trial.result), f"{trial.difference:+.3g}"]
         rows.append([*cells, *([error] if with_errors else [])])
     print_rows(rows)
-    unit = "" if found.unit in ("price", "1") else found.unit  # which say nothing behind a number
+    unit = "" if found.unit in SAY_NOTHING else found.unit
     result, target = measured(number(found.result), unit), measured(number(found.target), unit)
     show(f"answer     {found.key} = {number(found.value)}, with which {found.name} is {result}; target {target}")
     low, high = found.bracket

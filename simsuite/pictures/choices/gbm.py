@@ -9,6 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from simsuite.pictures.choices.choice import Choice, Limits, Panel, ever
+from simsuite.pictures.choices.labels import labels_of
 from simsuite.pictures.exposure import draw_exposure
 from simsuite.pictures.gbm import draw_fan, read_fan
 from simsuite.pictures.markets.densities import draw_book, draw_density, draw_loss, draw_payoff, has_book, payoffs_shown
@@ -78,8 +79,10 @@ def _no_exposure(run: Recording) -> str | None:
 
 
 def _prices(runs: Sequence[Recording]) -> Sequence[Panel]:
+    labels = labels_of(runs)
+
     def panel(option: str) -> Panel:
-        return _panel(lambda sheet, ax: draw_price(runs, ax, option), alike=False)
+        return _panel(lambda sheet, ax: draw_price(runs, ax, option, labels), alike=False)
 
     def levels(run: Recording) -> Panel:
         return _panel(lambda sheet, ax: draw_levels(run, sheet, ax), alike=False)

@@ -74,8 +74,7 @@ def _no_modes(run: Recording) -> str | None:
 def _bode(run: Recording) -> Sequence[Panel]:
     def panel(k: int) -> Panel:
         def draw(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
-            control_panels(run, lambda: sheet)[k](ax)
-            return []
+            return control_panels(run, lambda: sheet)[k](ax)
 
         return Panel(draw)
 

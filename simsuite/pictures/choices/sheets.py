@@ -9,11 +9,11 @@ from simsuite.pictures.choices.choice import Choice, Panel
 from simsuite.pictures.choices.compose import Row, composed
 from simsuite.pictures.choices.gbm import GBM
 from simsuite.pictures.choices.heat import HEAT
+from simsuite.pictures.choices.labels import labels_of
 from simsuite.pictures.choices.linear import LINEAR
 from simsuite.pictures.look import Look
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import Sheet
-from simsuite.pictures.units import shortened
 
 OF_SOLVER = {"heat": HEAT, "gbm": GBM, "linear": LINEAR}
 NAMES = tuple(dict.fromkeys(choice.name for choices in OF_SOLVER.values() for choice in choices))
@@ -70,17 +70,6 @@ def _beside(found: Sequence[Sequence[Panel]], runs: Sequence[Recording]) -> list
         [(panels[k], label) for panels, label in zip(found, labels_of(runs)) if k < len(panels)]
         for k in range(max(map(len, found)))
     ]
-
-
-def labels_of(runs: Sequence[Recording]) -> list[str]:
-    """A name for each run by which it is told from the others: its title, else its directory."""
-    titles = [run.title for run in runs]
-    names = [run.directory.resolve().name for run in runs]
-    if len(set(titles)) == len(runs):
-        return [shortened(title, 34) for title in titles]
-    if len(set(names)) == len(runs):
-        return [shortened(name, 34) for name in names]
-    return [shortened(str(run.directory), 34) for run in runs]
 
 
 class _Several:

@@ -23,9 +23,10 @@ _Z95 = 1.96
 _FIRST, _MEANS = 256, 80  # paths of the first mean that is drawn; how many are drawn at most
 
 
-def draw_price(runs: Sequence[Recording], ax: Axes, option: str) -> list[Artist]:
+def draw_price(runs: Sequence[Recording], ax: Axes, option: str, labels: Sequence[str]) -> list[Artist]:
     """The price of an option by each run that has it, with its interval of 95 %, over the number of its paths; the
-    exact price where there is a closed form; and of a single run how the mean settled over its first paths."""
+    exact price where there is a closed form; and of a single run how the mean settled over its first paths. labels: of
+    the runs."""
     exact = None
     key = _draw_settling(runs[0], ax, option) if len(runs) == 1 else []
     first = _FIRST if key else None
@@ -40,7 +41,10 @@ def draw_price(runs: Sequence[Recording], ax: Axes, option: str) -> list[Artist]
             low, high = price - _Z95 * error, price + _Z95 * error
         reach = np.nan_to_num([[price - low], [high - price]])
         style: dict[str, Any] = {"fmt": "o", "markersize": 4, "elinewidth": 1.3, "capsize": 3.5}
-        ax.errorbar(_paths(run), price, yerr=reach, color=COLOURS[i % len(COLOURS)], **style)
+        colour = COLOURS[i % len(COLOURS)]
+        ax.errorbar(_paths(run), price, yerr=reach, color=colour, **style)
+        if len(runs) > 1:
+            key.append(Line2D([], [], color=colour, marker="o", markersize=4, linewidth=1.3, label=labels[i]))
         exact = exact_price(run.scenario, run.scenario.option[o]) if exact is None else exact
     ax.set_xscale("log")
     tidy(ax, f"{shortened(option, 30)}: price ± 95 %", "Paths", "Price (currency)")
@@ -53,7 +57,7 @@ def draw_price(runs: Sequence[Recording], ax: Axes, option: str) -> list[Artist]
     if exact is not None:
         ax.axhline(exact, color=INK, linewidth=1.0)
         ax.margins(y=0.2)
-        _name_exact(ax, exact, beside=not key)
+        _name_exact(ax, exact, beside=first is None)
     return key
 
 

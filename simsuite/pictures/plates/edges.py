@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from simsuite.expressions import Expression
 from simsuite.pictures.look import PALE
@@ -41,7 +42,7 @@ def draw_edges(
     ax.set_facecolor(PALE)
     ax.set_aspect("equal" if domain.to_scale else "auto")
     ax.set(xlim=(0, domain.lx), ylim=(0, domain.ly))
-    key: dict[str, Line2D] = {}
+    key: dict[str, Artist] = {}
     for edge in EDGES:
         length = model.grid.ly if edge in ("left", "right") else model.grid.lx
         for segment in model.boundary.segments(edge, length):
@@ -59,7 +60,8 @@ def draw_edges(
     label_map(sheet, ax, None, None, points)
     gap = "\n" if domain.shape > TALL else " "
     frame_map(ax, domain, f"Edges, regions{gap}and sources" + ("" if domain.to_scale else " (not to scale)"))
-    return [*key.values(), *outlines]
+    faces = [Patch(facecolor=PALE, label=words) for words in _faces(model)]
+    return [*key.values(), *faces, *outlines]
 
 
 def _names(model: HeatScenario, scale: float) -> list[Marked]:
@@ -88,11 +90,23 @@ def _middle(shape: object) -> tuple[float, float] | None:
 
 def _words(segment: Segment, model: HeatScenario) -> str:
     """What holds on a piece of an edge, with its numbers."""
-    condition, degrees = segment.condition, "°C" if model.units == "degC" else "K"
-    _, words = _KINDS[condition.kind]
-    alone = model.material.alone
+    _, words = _KINDS[segment.condition.kind]
+    return f"{words} {_given(segment.condition, model)}".strip()
+
+
+def _faces(model: HeatScenario) -> list[str]:
+    """What goes through the faces of the plate, with its numbers: one text, or none where these are insulated."""
+    if model.surface is None:
+        return []
+    return [f"{'both faces' if model.surface.faces == 2 else 'one face'}: {_given(model.surface, model)}"]
+
+
+def _given(condition: object, model: HeatScenario) -> str:
+    """The numbers of a condition at an edge or at the faces, with their units."""
+    alone, degrees = model.material.alone, "°C" if model.units == "degC" else "K"
+    held = getattr(condition, "kind", "") == "temperature"
     given = (
-        ("value", degrees if condition.kind == "temperature" else "K·m/s" if alone else "W/m²", ""),
+        ("value", degrees if held else "K·m/s" if alone else "W/m²", ""),
         ("h", "m/s" if alone else "W/(m²·K)", "h = "),
         ("emissivity", "", "ε = "),
         ("ambient", degrees, "to "),
@@ -102,7 +116,7 @@ def _words(segment: Segment, model: HeatScenario) -> str:
         value = getattr(condition, name, None)
         if value is not None:
             parts.append(f"{before}{_number(value)}{' ' if unit else ''}{unit}".rstrip())
-    return " ".join([words, ", ".join(parts)]).strip()
+    return ", ".join(parts)
 
 
 def _number(value: object) -> str:

@@ -19,6 +19,7 @@ from simsuite.words import counted
 
 _PANELS, _KEYS, _FEW = 6, 4, 6  # the most results, keys beside each other, and lines in a panel
 _ONE, _EACH = 3.9, 2.7  # the height of a panel alone and of one among others, inches
+_ALIKE = 0.7  # of the height of the axis that panels share, the share of it that the values of each take at least
 _DOTS = {"marker": "o", "markersize": 3.6, "markeredgewidth": 0}
 
 
@@ -51,6 +52,8 @@ def sweep_figure(study: Study, what: Sequence[str]) -> Sheet:
             draw_over_two(ax, study, name, keys[0], keys[1])
         else:
             _lines(ax, study, name, over, series)
+    if len(keys) == 1 or series is not None:
+        _share_where_alike(panels.tolist(), [study.unit(name) for name in names])
     if series is not None:
         handles, labels = panels[0].get_legend_handles_labels()
         sheet.figure.legend(
@@ -63,6 +66,18 @@ def sweep_figure(study: Study, what: Sequence[str]) -> Sheet:
             title_fontsize=SMALL,
         )
     return sheet
+
+
+def _share_where_alike(panels: Sequence[Axes], units: Sequence[str]) -> None:
+    """Give panels of one unit the same axis upwards where none loses much of its height by that: then their differences
+    are seen. units: of the results in the first panels."""
+    for unit in dict.fromkeys(units) if "" not in units else ():
+        axes = [ax for ax, other in zip(panels, units) if other == unit]
+        ends = np.array([ax.get_ylim() for ax in axes])
+        low, high = ends.min(), ends.max()
+        if (ends[:, 1] - ends[:, 0]).min() >= _ALIKE * (high - low):
+            for ax in axes:
+                ax.set_ylim(low, high)
 
 
 def _axes_of(study: Study, keys: Sequence[int]) -> tuple[int, int | None]:

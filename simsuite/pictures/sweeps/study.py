@@ -135,8 +135,12 @@ class Study:
 
     def label(self, name: str) -> str:
         """A result with its unit."""
-        unit = next((each.units[name] for each in self.ended.values() if name in each.units), "")
+        unit = self.unit(name)
         return f"{name} ({_written(unit)})" if unit not in ("", "1") else name
+
+    def unit(self, name: str) -> str:
+        """The unit of a result as files have it; "" where it is not known."""
+        return next((each.units[name] for each in self.ended.values() if name in each.units), "")
 
 
 def in_words(plan: Plan, goal: Mapping[str, Any] | None) -> str:
@@ -155,7 +159,7 @@ def _spread(values: np.ndarray) -> bool:
 
 
 def _written(unit: str) -> str:
-    """A unit as files have it, "J m-1", as it stands beside an axis, "J/m"."""
+    """A unit as files have it, "J m-1", as it stands beside an axis, "J/m"; "price" as "currency"."""
     if unit == "degC":
         return "°C"
     above: list[str] = []
@@ -166,6 +170,7 @@ def _written(unit: str) -> str:
             return unit
         power = float(found[2] or 1)
         raised = "" if abs(power) == 1 else {2.0: "²", 3.0: "³"}.get(abs(power), f"^{abs(power):g}")
-        (above if power > 0 else below).append(found[1] + raised)
+        name = "currency" if found[1] == "price" else found[1]  # as all axes of prices have it
+        (above if power > 0 else below).append(name + raised)
     divided = "·".join(below) if len(below) == 1 else f"({'·'.join(below)})"
     return "·".join(above) + (f"/{divided}" if below else "") if above else unit

@@ -85,6 +85,7 @@ def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown, titles: list[str])
         for i in range(len(shown.components)):
             draw_line(ax, shown.time, shown.values[:, i, j], COLOURS[i], **dots)
         tidy(ax, titles[j], time_label(shown.clock), shown.what if j == 0 else "")
+        ax.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
         ax.margins(x=0, y=0.06)
         if j:
             ax.tick_params(labelleft=False)

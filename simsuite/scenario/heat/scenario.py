@@ -308,7 +308,7 @@ class HeatScenario(Section):
     def _steady_mistakes(self) -> list[Mistake]:
         """Mistakes that keep a steady state from existing or from being the only one."""
         named: list[tuple[tuple[str | int, ...], object]] = []
-        message, help = "nothing can come in a steady state, which has no times", _NO_STEADY.format("the event")
+        message, help = "no event can happen in a steady state, which has no times", _NO_STEADY.format("the event")
         timed = [Mistake(("event", i, "of"), message, help, on_key=True) for i in range(len(self.reaching))]
         conditions = [item for edge in EDGES for item in self.boundary.conditions(edge)]
         for path, condition in conditions:

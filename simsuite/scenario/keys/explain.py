@@ -144,16 +144,25 @@ def _examples() -> list[tuple[str, Mapping[str, object]]]:
 
 
 def _example(solver: str, parts: tuple[str, ...], marks: list[dict[str, object]]) -> str:
-    """A line of TOML with a key, from the first scenario that has it in a table with one of these marks; or with a key
-    of this name in another table of such marks, such as those of another edge."""
+    """A line of TOML with a key, from a scenario that has it in a table with one of these marks; or with a key of this
+    name in another table of such marks, such as those of another edge. The first such, or, as a constant would be
+    missed in a line alone, the first without one."""
     others = [path for path in _paths(solver) if path[-1] == parts[-1] and len(path) == len(parts)]
-    for path in (parts, *others):
-        for name, scenario in _examples():
-            for table in _inside(scenario, path[:-1]) if scenario["solver"] == solver else ():
-                given = path[-1] in table and any(mark.items() <= table.items() for mark in marks)
-                if given and len(line := f"{path[-1]} = {_written(table[path[-1]])}") <= _LONGEST:
-                    return f"{line}   # {name}.toml"
-    return ""
+    lines = [found for path in (parts, *others) for found in _examples_of(solver, path, marks)]
+    return next((line for line, alone in lines if alone), lines[0][0] if lines else "")
+
+
+def _examples_of(solver: str, path: tuple[str, ...], marks: list[dict[str, object]]) -> Iterator[tuple[str, bool]]:
+    """Lines of TOML with a key, and whether each is without constants. A constant alone is given by what it is."""
+    for name, scenario in _examples():
+        constants = scenario.get("constants", {})
+        assert isinstance(constants, Mapping)
+        for table in _inside(scenario, path[:-1]) if scenario["solver"] == solver else ():
+            if path[-1] in table and any(mark.items() <= table.items() for mark in marks):
+                value = table[path[-1]]
+                written = _written(constants.get(value, value) if isinstance(value, str) else value)
+                if len(line := f"{path[-1]} = {written}") <= _LONGEST:
+                    yield f"{line}   # {name}.toml", constants.keys().isdisjoint(re.findall(r"\w+", written))
 
 
 def _inside(value: object, parts: tuple[str, ...]) -> Iterator[Mapping[str, object]]:

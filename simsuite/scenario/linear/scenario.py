@@ -68,6 +68,12 @@ _MATRICES = {**_LETTERS, "G": "noise_matrix", "u": "input"}
 _START = "the initial state is `state` in [initial]"
 
 
+class InputFile(FileRef):
+    """A table of inputs in a file."""
+
+    expected_keys: ClassVar[Mapping[str, str]] = {"hold": "`hold` is a key of [system]: `system.hold`, beside `input`"}
+
+
 class System(Section):
     other_names: ClassVar[Mapping[str, str]] = _LETTERS
     expected_keys: ClassVar[Mapping[str, str]] = {
@@ -102,7 +108,7 @@ class System(Section):
     input_matrix: Rows | FileRef | None = Field(
         None, description="B (`B = ..` says the same): one row a component, one column an input"
     )
-    input: Annotated[list[Input], Field(min_length=1)] | FileRef | None = Field(
+    input: Annotated[list[Input], Field(min_length=1)] | InputFile | None = Field(
         None,
         description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings an "
         'input_matrix of its own); or {file = "u.csv"}, with a header, a column of times in s, and a column an input',
@@ -143,7 +149,7 @@ class System(Section):
                 raise mistake(("input",), message, "an `input_matrix` of your own may have more columns")
         for needed in ("output_matrix", "input") if self.feedthrough is not None else ():
             if getattr(self, needed) is None:
-                message = f"there is no `{needed}`, but `feedthrough` is D of the outputs C X + D u"
+                message = f"there is no `{needed}`, but `feedthrough` asks for the outputs C X + D u"
                 help = "of all states C is the identity" if needed == "output_matrix" else 'add input = ["sin(t)"]'
                 raise mistake(("feedthrough",), message, help, on_key=True)
         if self.hold == "first" and (self.kind == "discrete" or self.input is None):
