@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any
@@ -175,8 +175,14 @@ class Leader:
 def agree(backend: Backend, mpi: Mpi) -> None:
     """Let the first process's measurements of what is fast hold in all processes."""
     fastest, times = backend.fastest, backend.times
-    backend.fastest = lambda question, trials: mpi.from_first(lambda: fastest(question, trials))  # type: ignore[method-assign]
-    backend.times = lambda question, trials: mpi.from_first(lambda: times(question, trials))  # type: ignore[method-assign]
+
+    def agreed_fastest(question: str, trials: Sequence[Callable[[], None]]) -> int:
+        return mpi.measured(f"fastest {question}", lambda: fastest(question, trials))
+
+    def agreed_times(question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
+        return mpi.measured(f"times {question}", lambda: times(question, trials))
+
+    backend.fastest, backend.times = agreed_fastest, agreed_times  # type: ignore[method-assign]
 
 
 class _Joining(AbstractContextManager[Snapshot]):

@@ -24,8 +24,8 @@ from simsuite.errors import PackageMissing, UsageError
 from simsuite.parallel.launch import rank_and_size
 
 # Tags of messages: what the first process asks for; values that it decides (`from_first`); that the run is over;
-# and what the others report to it.
-ASK, FIRST, OVER, REPORT = 1, 2, 3, 4
+# what the others report to it; and what it has measured.
+ASK, FIRST, OVER, REPORT, MEASURED = 1, 2, 3, 4, 5
 # tags of rows, by the direction in which they go, and of what is swapped
 _TOWARDS_LAST, _TOWARDS_FIRST, _SWAPPED, _GATHERED = 1, 2, 3, 4
 _PARTS = 1 << 14  # parts of so many states can be under way at a time; tags of them are used again after that
@@ -74,6 +74,7 @@ class Mpi:
         self._control, self._parts, self._rows = (world.Dup() for _ in range(3))
         self._lock = threading.RLock()
         self._sent: list[Any] = []  # Any: requests of mpi4py; kept until their messages have gone
+        self._measured: dict[str, Any] = {}  # by question; Any: what `measured` returned
         self.look: Callable[[], None] = lambda: None
         cores = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         gpus = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -137,6 +138,19 @@ class Mpi:
         for other in range(1, self.size):
             self.send(made, other, FIRST)
         return made
+
+    def measured(self, question: str, measure: Callable[[], T]) -> T:
+        """What `measure` returned in the first process when that asked this question. Unlike with `from_first`, it may
+        ask while it decides something else, and others later."""
+        if self.rank == 0 and question not in self._measured:
+            self._measured[question] = measure()
+            for other in range(1, self.size):
+                self.send((question, self._measured[question]), other, MEASURED)
+        while question not in self._measured:
+            asked, answer = self.receive(MEASURED, 0)
+            self._measured[asked] = answer
+        found: T = self._measured[question]
+        return found
 
     # ---- parts of states
 

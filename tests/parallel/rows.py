@@ -47,7 +47,7 @@ else:
 told: list[str] = []
 backend.announce = told.append
 communicator = communicator_for(backend, mpi)
-wrong = []
+wrong: list[tuple[object, ...]] = []
 for turn, periodic in enumerate((True, False, True)):
     rows = np.full((HALO + WIDE + HALO, WIDTH), -1.0)
     rows[HALO:-HALO] = 100.0 * turn + 10.0 * mpi.rank + np.arange(WIDE)[:, None]
@@ -78,6 +78,10 @@ for turn in range(3):
     communicator.allgather([array[begin:end] for begin, end in itertools.pairwise(bounds)])
     if not np.array_equal(backend.to_host(array), expected):
         wrong.append((mpi.rank, "allgather"))
+# the first process measures something while it decides something else; the others need it later
+decided = mpi.from_first(lambda: mpi.measured("how long", lambda: 7) + 1)
+if (decided, mpi.measured("how long", lambda: -1)) != (8, 7):
+    wrong.append((mpi.rank, "measured"))
 if mpi.rank > 0:
     mpi.send(wrong, 0, 9)
 else:

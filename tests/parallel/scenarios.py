@@ -205,7 +205,7 @@ SCENARIOS = {
     "fewer rows": _linear('kind = "discrete"\nmatrix = {generator = "rotation", angle = 0.01}', 1, steps=150),
     "powers of rows": _linear(_STABLE, 1, "power"),
     "powers of rows and inputs": _linear(_DRIVEN, 1, "power"),
-    "steps after powers of rows": _linear(_STABLE.replace("30", "60"), 1, "auto", "tolerance = 1e-15", steps=1600),
+    "steps after powers of rows": _linear(_STABLE.replace("30", "60"), 1, "auto", "tolerance = 1e-15", steps=16000),
     "powers": _linear(_STABLE, 9, "power"),
     "powers and inputs": _linear(_DRIVEN, 5, "power"),
     "modes": _linear(_STABLE, 7, "spectral", precision="float32"),

@@ -153,7 +153,7 @@ class Batch:
         neither powers nor modes can be used.
         """
         found: list[str] = []
-        for name in self._tries(backend, start):
+        for name in self._tries(backend, start, communicator):
             make = self._with_powers if name == "power" else self._with_modes
             stepper, why = make(backend, start, communicator)
             if stepper is not None:
@@ -161,9 +161,9 @@ class Batch:
             found.append(why)
         return "step", None, "; ".join(found)
 
-    def _tries(self, backend: Backend, start: Snapshot) -> Iterator[str]:
+    def _tries(self, backend: Backend, start: Snapshot, communicator: Communicator) -> Iterator[str]:
         """The methods to try in turn: that of the plan and, unless the scenario asks for that one, the other of powers
-        and modes. Modes are tried only where they are less work than steps.
+        and modes. Modes are tried only where they are less work than steps, as the first process has timed them.
         """
         yield self.plan.method
         if self.plan.asked or self.system.moves:
@@ -173,7 +173,11 @@ class Batch:
             return
         timed = functools.partial(pace, backend, self._jumps, self.dtype, self.kernel)
         steps = columns_of_steps(self._jumps, self.system.share)
-        if start.step > 0 or gain_by_modes(self._jumps, steps, timed) > 1:
+        if start.step > 0:
+            yield "spectral"
+            return
+        gain = gain_by_modes(self._jumps, steps, timed)
+        if communicator.from_first(lambda: gain) > 1:
             yield "spectral"
 
     def _with_powers(self, backend: Backend, start: Snapshot, communicator: Communicator) -> tuple[Stepper | None, str]:
