@@ -44,10 +44,12 @@ def main() -> int:
     options.add_argument("--count", type=int, default=100, help="cases of each")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--work", help="where, such as /dev/shm, which waits for no disk")
+    options.add_argument("--device", default="cpu", help="cpu or cuda, for runs that processes share")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="faults-", dir=asked.work) as work:
         if "FAULTS_ROOT" not in os.environ:  # once more, with the library that makes operations fail
             environment = os.environ | {"LD_PRELOAD": str(library(Path(work))), "FAULTS_ROOT": str(Path(work) / "root")}
+            environment["FAULTS_DEVICE"] = asked.device
             environment |= {"NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             return subprocess.run([sys.executable, "-m", "faults", *sys.argv[1:]], env=environment).returncode
         root = Path(os.environ["FAULTS_ROOT"])

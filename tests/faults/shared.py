@@ -15,14 +15,17 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from running import contents
-from shared_runs import ended_by_itself, has_mpi, started
+from shared_runs import FAULTY, ended_by_itself, has_mpi, started
 from test_resume import GBM, HEAT, LINEAR, write
 
+from simsuite.backends.cuda import count_gpus
+
 from .campaigns import GOOD, Case
-from .forks import Ended, command
+from .forks import Ended
 from .runs import Run
 
 KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # seconds of steps, with many rows and checkpoints
@@ -32,6 +35,7 @@ KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # seconds of steps,
                         "output.checkpoint_every": 1000}),
 }  # fmt: skip
 MOST = 4  # processes
+DEVICE = os.environ.get("FAULTS_DEVICE", "cpu")
 _LIMIT = 240.0  # seconds, after which processes hang: four of them on two busy cores take long
 _VARIABLES = (b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=", b"PMIX_RANK=")
 _DISK_ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
@@ -44,12 +48,18 @@ class _Shared:
     run: Run
     seconds: float
 
-    def words(self, directory: Path) -> list[str]:
-        return ["-m", "simsuite", "run", str(self.run.scenario), "-o", str(directory)]
+    def started(
+        self, processes: int, directory: Path, where: Path, environment: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.Popen[str]:
+        """So many processes that run it. Where there are fewer GPUs than these, all share the first one."""
+        words = ["run", str(self.run.scenario), "-o", str(directory), "--device", DEVICE]
+        alike = DEVICE == "cuda" and 1 < processes > count_gpus()
+        program = [str(FAULTY), "-1", "one gpu", "0"] if alike else ["-m", "simsuite"]
+        return started(processes, [*program, *words], where, environment)
 
     def carry_on(self, directory: Path, processes: int) -> tuple[Ended, str]:
         """As `Run.carry_on`, by so many processes."""
-        rest = _ended(started(processes, self.words(directory), directory.parent))
+        rest = _ended(self.started(processes, directory, directory.parent))
         if rest.code is None or rest.crashed:
             return rest, "hangs" if rest.code is None else "crashes"
         if rest.code != 0:
@@ -78,7 +88,7 @@ def shared_kills(runs: list[Run], count: int, chance: random.Random, work: Path)
         kind, processes, directory = chance.choice(kinds), chance.randint(1, MOST), work / "root" / "run"
         other = chance.choice([n for n in range(1, MOST + 1) if n != processes])
         victim = chance.choice((None, None, *range(processes)))
-        process = started(processes, kind.words(directory), work)
+        process = kind.started(processes, directory, work)
         if chance.random() < 0.85:  # else while it begins
             _wait_for(directory / "results.h5", process)
         moment = chance.uniform(0.0, kind.seconds)
@@ -113,7 +123,7 @@ def shared_errors(runs: list[Run], count: int, chance: random.Random, work: Path
     for _ in range(count):
         kind, processes, directory = chance.choice(kinds), chance.randint(2, MOST), work / "root" / "run"
         fault = f"{chance.randrange(kind.run.operations) + 1} {chance.choice(_DISK_ERRORS)} {chance.randrange(2)}"
-        failed = _ended(started(processes, kind.words(directory), work, {"FAULTS_FAIL": fault}))
+        failed = _ended(kind.started(processes, directory, work, {"FAULTS_FAIL": fault}))
         about = f"{kind.run.kind}: {fault} with {processes} processes"
         if failed.code not in (0, 1, 2, 75) or failed.crashed:
             outcome = "hangs" if failed.code is None else f"exit code {failed.code}"
@@ -131,15 +141,16 @@ def _prepared(work: Path) -> list[_Shared]:
         raise RuntimeError("this campaign needs MPI: pip install 'simsuite[mpi]' mpich")
     kinds = []
     for name, (document, changes) in KINDS.items():
-        path = write(work / f"shared-{name}.toml", document, changes | {"run.device": "cpu"})
+        path = write(work / f"shared-{name}.toml", document, changes)
         directory = work / "root" / f"shared-{name}"
-        if command("run", path, "-q", "-o", directory) != 0:
-            raise RuntimeError(f"{name} does not run")
-        whole = contents(directory / "results.h5")
+        kind = _Shared(Run(name, path, {}, 0), 0.0)
+        alone = _ended(kind.started(1, directory, work))
+        if alone.code != 0:
+            raise RuntimeError(f"{name} does not run: {alone.output}")
+        kind.run.whole = contents(directory / "results.h5")
         shutil.rmtree(directory)
-        kind = _Shared(Run(name, path, whole, 0), 0.0)
         kind.run.operations = _operations(kind, directory, work / "log")
-        process = started(2, kind.words(directory), work)
+        process = kind.started(2, directory, work)
         began = _wait_for(directory / "results.h5", process)
         ended = _ended(process)
         if ended.code != 0:
@@ -154,7 +165,7 @@ def _operations(kind: _Shared, directory: Path, log: Path) -> int:
     """How many operations a run makes on its files, of those that can fail."""
     from .disk import operations_in
 
-    ended = _ended(started(2, kind.words(directory), log.parent, {"FAULTS_LOG": str(log)}))
+    ended = _ended(kind.started(2, directory, log.parent, {"FAULTS_LOG": str(log)}))
     if ended.code != 0:
         raise RuntimeError(f"two processes do not run {kind.run.kind}: {ended.output}")
     found = sum(operation.kind != "c" for operation in operations_in(log.read_bytes()))

@@ -1,7 +1,8 @@
 """Runs several command lines of simsuite one after another in the same processes, which takes less time than as many
-processes: commands.py FILE, a JSON list of [directory, words..]. Exit codes are printed as a JSON list.
+processes: commands.py FILE, a JSON list of [directory, words..]. After each the
+exit codes so far are printed as a JSON list.
 
-With ONE_GPU in the environment all processes of a machine take its first GPU, as they never do otherwise."""
+With ONE_GPU in the environment all processes of a machine take its first GPU."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ import os
 import sys
 from pathlib import Path
 
+from one_gpu import share_one_gpu
+
 from simsuite.cli.main import main
-from simsuite.communication.communicator import Seat
 from simsuite.parallel.launch import rank_and_size
-from simsuite.parallel.mpi import Mpi
 
 
 def code_of(words: list[str]) -> int:
@@ -26,11 +27,11 @@ def code_of(words: list[str]) -> int:
 
 
 if "ONE_GPU" in os.environ:
-    Mpi.seat = property(lambda mpi: Seat(gpu=0, sharing=mpi.size))  # type: ignore[misc,assignment]
+    share_one_gpu()
 codes, out = [], sys.stdout
 for directory, *words in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")):
     Path(directory).mkdir(parents=True, exist_ok=True)
     os.chdir(directory)
     codes.append(code_of(words))
-if rank_and_size()[0] == 0:
-    print(json.dumps(codes), file=out)
+    if rank_and_size()[0] == 0:
+        print(json.dumps(codes), file=out, flush=True)

@@ -5,7 +5,7 @@
 The fault comes when that process's stepper is to advance from STEP or beyond: "raise" raises an error that nobody
 expects, "refuse" one of simsuite's, "kill" kills the process, "term" sends it SIGTERM, of which it tells the first.
 Others are there from the start: "cd DIR" has it work in another directory, "bare" lacks mpi4py, "gpus N" has N devices
-that look like GPUs and are none, see `one_of`. PROCESS -1 is all."""
+that look like GPUs and are none, see `one_of`, "one gpu" shares a real one with the others. PROCESS -1 is all."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import signal
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from one_gpu import share_one_gpu
 
 from simsuite.errors import DeviceError
 from simsuite.parallel.launch import rank_and_size
@@ -29,6 +31,8 @@ def main() -> None:
             sys.modules["mpi4py"] = None  # type: ignore[assignment]
         elif fault.startswith("gpus "):
             _see_gpus(int(fault[5:]))
+        elif fault == "one gpu":
+            share_one_gpu()
         else:
             _plant(fault, step)
     from simsuite.__main__ import main as run

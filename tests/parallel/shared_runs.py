@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
+FAULTY = HERE / "faulty.py"
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
@@ -80,7 +81,7 @@ def simsuite(processes: int, words: Sequence[str], directory: Path) -> Done:
 
 def faulty(processes: int, fault: Sequence[object], words: Sequence[str], directory: Path) -> Done:
     """The same with a fault, see faulty.py."""
-    return finished(started(processes, [str(HERE / "faulty.py"), *map(str, fault), *words], directory))
+    return finished(started(processes, [str(FAULTY), *map(str, fault), *words], directory))
 
 
 def commands(
@@ -89,11 +90,12 @@ def commands(
     directory: Path,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[int], Done]:
-    """The exit codes of several command lines, each with its directory first, in the same processes."""
+    """The exit codes of several command lines, each with its directory first, in the same processes; if these crash, of
+    those before."""
     (directory / "commands.json").write_text(json.dumps(lines), encoding="utf-8")
     done = finished(started(processes, [str(HERE / "commands.py"), "commands.json"], directory, environment))
-    codes: list[int] = json.loads(done.out.splitlines()[-1]) if done.out else []
-    return codes, done
+    lists = [line for line in done.out.splitlines() if line.startswith("[")]
+    return json.loads(lists[-1]) if lists else [], done
 
 
 _OF_ONE_RUN = ("run_id", "date_created", "date_modified", "history", "command_line", "overrides")  # tells runs apart
