@@ -120,6 +120,8 @@ def shared_kills(runs: list[Run], count: int, chance: random.Random, work: Path)
 def shared_errors(runs: list[Run], count: int, chance: random.Random, work: Path) -> Iterator[Case]:
     """An error of the disk at a random operation of the first process, once or from there on."""
     kinds = _prepared(work)
+    for kind in kinds:
+        kind.run.operations = _operations(kind, work / "root" / f"shared-{kind.run.kind}", work / "log")
     for _ in range(count):
         kind, processes, directory = chance.choice(kinds), chance.randint(2, MOST), work / "root" / "run"
         fault = f"{chance.randrange(kind.run.operations) + 1} {chance.choice(_DISK_ERRORS)} {chance.randrange(2)}"
@@ -149,7 +151,6 @@ def _prepared(work: Path) -> list[_Shared]:
             raise RuntimeError(f"{name} does not run: {alone.output}")
         kind.run.whole = contents(directory / "results.h5")
         shutil.rmtree(directory)
-        kind.run.operations = _operations(kind, directory, work / "log")
         process = kind.started(2, directory, work)
         began = _wait_for(directory / "results.h5", process)
         ended = _ended(process)

@@ -99,7 +99,10 @@ def commands(
 
 
 _OF_ONE_RUN = ("run_id", "date_created", "date_modified", "history", "command_line", "overrides")  # tells runs apart
-_AS_SHARED = ("kernel",)  # which kernels of a GPU there are may depend on how many rows, or columns, a process has
+_AS_SHARED = (
+    "kernel",  # which kernels of a GPU there are may depend on how many rows, or columns, a process has
+    "versions",  # of the libraries that are loaded, which are others where processes meet
+)
 _LEFT_OUT = (*_OF_ONE_RUN, *_AS_SHARED)
 _COMPUTED = ("digest", "results")  # from all else, what tells runs apart included: a hash, places in a file
 
