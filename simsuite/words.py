@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 LIKE_SHORT = 0.75  # how similar what was written has to be to names of a letter or two, see `closest`
+_POWER = re.compile(r"([^\W\d_]+)(-?[\d.]+)?")  # a part of a unit as files have it
 _LOOK_ALIKE = str.maketrans({"o": "0", "i": "1", "l": "1", "_": None, "-": None})
 
 
@@ -54,6 +56,24 @@ def cell_in_words(column: int, row: int) -> str:
 def measured(number: str, unit: str) -> str:
     """ "0.5 s", "1 year", "2 years": a number as it is written, with its unit."""
     return f"{number} {unit}{'s' if unit == 'year' and number != '1' else ''}".rstrip()
+
+
+def written_unit(unit: str) -> str:
+    """A unit as files have it, "J m-1", "K m2 s-1", as people write it, "J/m", "K·m²/s"; "price" as "currency"."""
+    if unit == "degC":
+        return "°C"
+    above: list[str] = []
+    below: list[str] = []
+    for part in unit.split():
+        found = _POWER.fullmatch(part)
+        if found is None:
+            return unit
+        power = float(found[2] or 1)
+        raised = "" if abs(power) == 1 else {2.0: "²", 3.0: "³"}.get(abs(power), f"^{abs(power):g}")
+        name = "currency" if found[1] == "price" else found[1]  # as all axes of prices have it
+        (above if power > 0 else below).append(name + raised)
+    divided = "·".join(below) if len(below) == 1 else f"({'·'.join(below)})"
+    return "·".join(above) + (f"/{divided}" if below else "") if above else unit
 
 
 def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:

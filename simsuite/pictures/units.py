@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simsuite.words import written_unit
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -73,14 +75,13 @@ def grouped(n: int) -> str:
     return f"{n:,}".replace(",", "\u2009")
 
 
+_PREFIXED = ("J", "W")  # the units that take a prefix, where they come first
 _PREFIXES = (("G", 1e-9), ("M", 1e-6), ("k", 1e-3), ("", 1.0), ("m", 1e3), ("µ", 1e6))
 
 
 def prefixed(extent: float, unit: str) -> Unit:
-    """`unit`, written as in "J m-1", with the prefix that suits numbers up to `extent`."""
-    head, *rest = unit.split()
-    below = [part.removesuffix("-1") for part in rest if part.endswith("-1")]
-    if len(below) != len(rest):
-        return Unit(unit, 1.0)
+    """A unit as files have it, "J m-1", with the prefix that suits numbers up to `extent`, as people write it."""
+    if unit.partition(" ")[0] not in _PREFIXED:
+        return Unit(written_unit(unit), 1.0)
     prefix, scale = next((p for p in _PREFIXES if extent * p[1] >= 1), ("", 1.0))
-    return Unit("/".join([prefix + head, *below]), scale)
+    return Unit(prefix + written_unit(unit), scale)

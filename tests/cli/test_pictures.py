@@ -22,7 +22,7 @@ from simsuite.pictures.linear import linear_figure
 from simsuite.pictures.recording import Recording, strided, thinned
 from simsuite.pictures.sheet import COLOURS, _increasing
 from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix
-from simsuite.pictures.units import length_unit, prefixed, rounded, shortened, time_unit
+from simsuite.pictures.units import Unit, length_unit, prefixed, rounded, shortened, time_unit
 from simsuite.scenario import load
 
 HEAT = """solver = "heat"
@@ -362,4 +362,5 @@ def test_numbers_for_readers() -> None:
     assert (length_unit(0.4).name, length_unit(1.0).name, length_unit(3e-5).name) == ("cm", "m", "µm")
     assert (time_unit(120.0).name, time_unit(0.05).name, time_unit(36000.0).name) == ("s", "ms", "h")
     assert (prefixed(2e5, "J m-1").name, prefixed(2e5, "J m-1").scale) == ("kJ/m", 1e-3)
+    assert prefixed(2e5, "K m2 s-1") == Unit("K·m²/s", 1.0)
     assert shortened("a\n b" + "c" * 50, 8) == "a bcccc…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simsuite.words import LIKE_SHORT, about, closest, digits_apart
+from simsuite.words import LIKE_SHORT, about, closest, digits_apart, written_unit
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,25 @@ def test_the_name_that_was_meant(name: str, known: list[str], meant: str | None)
 def test_names_of_a_letter_are_not_meant_by_longer_words() -> None:
     assert closest("ab", ["A"]) == "A"
     assert closest("ab", ["A"], LIKE_SHORT) is None
+
+
+@pytest.mark.parametrize(
+    ("stored", "written"),
+    [
+        ("J m-1", "J/m"),
+        ("m s-1", "m/s"),
+        ("K", "K"),
+        ("price year0.5", "currency·year^0.5"),
+        ("K/s", "K/s"),
+        ("K m2 s-1", "K·m²/s"),
+        ("K m3", "K·m³"),
+        ("J m-2 K-1", "J/(m²·K)"),
+        ("price2", "currency²"),
+        ("degC", "°C"),
+        ("s-1", "s-1"),
+        ("1", "1"),
+        ("", ""),
+    ],
+)
+def test_units_are_written_as_people_write_them(stored: str, written: str) -> None:
+    assert written_unit(stored) == written

@@ -20,7 +20,7 @@ from test_goal import ROD
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.pictures.sheet import WARNING
 from simsuite.pictures.sweeps.figure import sweep_figure
-from simsuite.pictures.sweeps.study import Study, _written, in_words
+from simsuite.pictures.sweeps.study import Study, in_words
 from simsuite.scenario import load
 from simsuite.scenario.load import unit_of_key
 from simsuite.sweeps.directory import Ended, SweepDirectory
@@ -190,17 +190,6 @@ def test_units_of_keys(tmp_path: Path) -> None:
         "0": "",
     }.items():
         assert unit_of_key("heat", text, key) == unit
-    for unit, written in {
-        "J m-1": "J/m",
-        "K": "K",
-        "price year0.5": "currency·year^0.5",
-        "price2": "currency²",
-    }.items():
-        assert _written(unit) == written
-    assert _written("J m-2 K-1") == "J/(m²·K)"
-    assert _written("m s-1") == "m/s"
-    for strange in ("K/s", "rad/s", "s-1", ""):
-        assert _written(strange) == strange
 
 
 def test_a_sweep_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +17,9 @@ from simsuite.scenario.load import unit_of_key
 from simsuite.sweeps.directory import Ended, SweepDirectory
 from simsuite.sweeps.plan import Plan, value_in_words
 from simsuite.sweeps.table import main_numbers, result_named, standard_error_of
+from simsuite.words import written_unit
 
 _WIDE = 30.0  # a key whose largest value is that many times the smallest one may have a logarithmic axis
-_POWER = re.compile(r"([^\W\d_]+)(-?[\d.]+)?")
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Study:
     def label(self, name: str) -> str:
         """A result with its unit."""
         unit = self.unit(name)
-        return f"{name} ({_written(unit)})" if unit not in ("", "1") else name
+        return f"{name} ({written_unit(unit)})" if unit not in ("", "1") else name
 
     def unit(self, name: str) -> str:
         """The unit of a result as files have it; "" where it is not known."""
@@ -156,21 +155,3 @@ def _spread(values: np.ndarray) -> bool:
         return False
     apart, ratios = np.diff(values), np.diff(np.log(values))
     return bool(apart.max() / apart.min() > ratios.max() / ratios.min())
-
-
-def _written(unit: str) -> str:
-    """A unit as files have it, "J m-1", as it stands beside an axis, "J/m"; "price" as "currency"."""
-    if unit == "degC":
-        return "°C"
-    above: list[str] = []
-    below: list[str] = []
-    for part in unit.split():
-        found = _POWER.fullmatch(part)
-        if found is None:
-            return unit
-        power = float(found[2] or 1)
-        raised = "" if abs(power) == 1 else {2.0: "²", 3.0: "³"}.get(abs(power), f"^{abs(power):g}")
-        name = "currency" if found[1] == "price" else found[1]  # as all axes of prices have it
-        (above if power > 0 else below).append(name + raised)
-    divided = "·".join(below) if len(below) == 1 else f"({'·'.join(below)})"
-    return "·".join(above) + (f"/{divided}" if below else "") if above else unit

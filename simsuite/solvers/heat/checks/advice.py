@@ -28,6 +28,7 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.steppers import record_or_none
+from simsuite.words import written_unit
 
 _LITTLE = 1e-3  # share of a plate's shorter side: heat that spreads over less than this gets nowhere
 # A ledger closes if less is missing in it than these shares of the heat that has moved and of all stored heat.
@@ -113,12 +114,7 @@ def open_ledger(scenario: HeatScenario, made: Discretisation, results: Mapping[s
     content = max(abs(results["min"]), abs(results["max"])) * capacity
     if scenario.run.precision != "float64" or not abs(energy["residual"]) > _CLOSED * moved + _ROUNDED * content:
         return []
-    unit = (
-        scenario.unit_of_heat.replace(" m-1", "/m")
-        .replace(" s-1", "/s")
-        .replace("K m2", "K·m²")
-        .replace("K m3", "K·m³")
-    )
+    unit = written_unit(scenario.unit_of_heat)
     return [
         f"the heat ledger does not close: {abs(energy['residual']):.3g} {unit} of {moved:.3g} {unit} are missing, far "
         "more than rounding; that is a fault of simsuite: do not trust these results, and please report it"
