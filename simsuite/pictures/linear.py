@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 
 from simsuite.pictures.control import control_panels
 from simsuite.pictures.recording import Recording
-from simsuite.pictures.sheet import COLOURS, GREY, INK, Sheet, draw_line, label_ends, tidy
+from simsuite.pictures.sheet import INK, Sheet, draw_line, tidy
 from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix, has_eigenvalues
-from simsuite.pictures.systems.clock import moment, time_label
+from simsuite.pictures.systems.clock import time_label
 from simsuite.pictures.systems.inputs import draw_inputs, has_inputs
+from simsuite.pictures.systems.lattice import lattice_of
+from simsuite.pictures.systems.profile import draw_profile
 from simsuite.pictures.systems.trajectories import (
-    Shown,
-    component_names,
     draw_trajectories,
     panels_of_samples,
     read_shown,
@@ -24,19 +24,13 @@ from simsuite.pictures.systems.trajectories import (
 )
 from simsuite.pictures.units import Unit, decades, grouped
 
-_LINES = 8  # At most so many components are drawn as lines.
-_DOTS = 60  # Dots are drawn for at most so many frames.
-_TIMES = 4000  # At most so many times are read for lines.
-_LETTERS = 48  # Names of components of so many letters together fit below an axis.
-_MAP = (600, 500)  # A heat map has at most so many components and times.
-
 
 def linear_figure(run: Recording) -> Sheet:
     """The figure: trajectories above; norm, last state, eigenvalues and matrix below, as far as there are any."""
     shown = read_shown(run)
     panels: list[Callable[[Axes], Sequence[Artist] | None]] = [lambda ax: _draw_norm(run, ax, shown.clock)]
-    if shape_of(run)[1] > 1:
-        panels.append(lambda ax: _draw_last(run, sheet, ax, shown))
+    if shape_of(run)[1] > 1 and lattice_of(run) is None:  # maps of a lattice show the same
+        panels.append(lambda ax: draw_profile(run, ax))
     if has_eigenvalues(run):
         panels.append(lambda ax: draw_eigenvalues(run, ax))
     if run.has("matrix_magnitude") and run.file["matrix_magnitude"].size > 1:
@@ -94,28 +88,3 @@ def _draw_norm(run: Recording, ax: Axes, clock: Unit) -> None:
     ax.margins(x=0, y=0.08)
     if ax.get_yscale() == "linear" and np.nanmin(norm) >= 0:
         ax.set_ylim(0, 1.08 * float(np.nanmax(norm)) or 1.0)
-
-
-def _draw_last(run: Recording, sheet: Sheet, ax: Axes, shown: Shown) -> None:
-    """Draw the state that is shown component by component: as stems if there are few components, else as lines."""
-    samples = shown.values.shape[2]
-    row = int(np.argmin(np.abs(shown.frames - run.shown)))
-    at_last, ends = float(shown.time[row]), []
-    for j in range(samples):
-        values = shown.values[row, :, j]
-        if len(values) > 40:
-            draw_line(ax, shown.components, values, COLOURS[j], linewidth=1.0)
-        else:
-            at = shown.components + 0.18 * (j - (samples - 1) / 2)
-            ax.vlines(at, 0, values, color=COLOURS[j], linewidth=1.0)
-            ax.plot(at, values, "o", color=COLOURS[j], markersize=4)
-        ends.append((float(values[-1]), f"sample {j}", COLOURS[j]))
-    ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
-    tidy(ax, f"{shown.what} {moment(shown.clock, at_last)}", "Component", shown.what)
-    ax.margins(x=0.08)
-    if len(shown.components) <= 12:
-        ax.set_xticks(shown.components)
-        if shown.names and sum(map(len, shown.names)) <= _LETTERS:
-            ax.set_xticklabels(component_names(shown), parse_math=False)
-    if samples > 1:
-        label_ends(sheet, ax, ends)

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import LogNorm, Normalize
+from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 
@@ -33,9 +35,9 @@ def has_eigenvalues(run: Recording) -> bool:
     return run.has("eigenvalue_real") and bool(np.all(np.isfinite(run.numbers("eigenvalue_real", ...))))
 
 
-def draw_eigenvalues(run: Recording, ax: Axes) -> None:
+def draw_eigenvalues(run: Recording, ax: Axes) -> list[Line2D]:
     """Draw the eigenvalues in the complex plane, over the unit disc or the left half plane; those that do not decay
-    have another colour.
+    have another colour. Returns what a key is to say of that.
     """
     x, y = (run.numbers(f"eigenvalue_{part}", ...) for part in ("real", "imag"))
     continuous = run.scenario.system.kind == "continuous"
@@ -51,8 +53,10 @@ def draw_eigenvalues(run: Recording, ax: Axes) -> None:
         _disc(ax, float(np.max(np.hypot(x, y))))
         tidy(ax, title, "Real part (1)", "Imaginary part (1)", box=True)
     ax.axhline(0, color=GREY, linewidth=0.4, zorder=1)
-    if continuous and not y.any():
-        ax.set_yticks([0])
+    if decays.all():
+        return []
+    style: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}
+    return [Line2D([], [], color=COLOURS[1], label="mode that does not decay", **style)]
 
 
 def _disc(ax: Axes, radius: float) -> None:
@@ -114,7 +118,7 @@ def draw_matrix(run: Recording, ax: Axes) -> None:
     if n > _PLAIN:
         ax.xaxis.set_major_formatter(FuncFormatter(_in_thousands))
         ax.yaxis.set_major_formatter(FuncFormatter(_in_thousands))
-    bar = draw_bar(ax, image, "Size (1/s)" if run.scenario.system.kind == "continuous" else "Size (1)", 0.04)
+    bar = draw_bar(ax, image, "Size of an entry", 0.04)
     if logarithmic:
         bar.set_ticks(LogLocator(numticks=6), minor=False)
         bar.set_ticks([], minor=True)

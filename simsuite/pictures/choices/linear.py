@@ -52,8 +52,7 @@ def _inputs(run: Recording) -> Draw:
 
 def _modes(run: Recording) -> Sequence[Panel]:
     def eigenvalues(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
-        draw_eigenvalues(run, ax)
-        return []
+        return draw_eigenvalues(run, ax)
 
     def matrix(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
         draw_matrix(run, ax)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from simsuite.pictures.coincidence import equal_curves, seen_apart
 from simsuite.pictures.plates.fields import PROBES, clock_of
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import COLOURS, GREY, INK, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import decades, prefixed, rounded, shortened
 
 _FLAT = 1e-3  # Flows of a smaller share of the largest one would be lines at 0: they are named, not drawn.
+_NAMED = 3  # So many of those are named at most, of more their number stands there.
 _LINES = 24  # At most so many probes are drawn.
 
 
@@ -47,9 +50,9 @@ def draw_probes(run: Recording, sheet: Sheet, ax: Axes) -> None:
     probes = run.scenario.probe[:_LINES]
     values = run.numbers("probe_temperature", slice(n), slice(len(probes)))
     ends = []
-    for i, probe in enumerate(probes):
+    for i, (probe, style) in enumerate(zip(probes, seen_apart(values))):
         colour = COLOURS[i] if i < PROBES else GREY
-        draw_line(ax, t, values[:, i], colour)
+        draw_line(ax, t, values[:, i], colour, **style)
         ends.append((values[-1, i], shortened(probe.name, 18), colour))
     left_out = len(run.scenario.probe) - len(probes)
     title = "Probes" if left_out == 0 else f"Probes (first {len(probes)} of {len(run.scenario.probe)})"
@@ -58,7 +61,8 @@ def draw_probes(run: Recording, sheet: Sheet, ax: Axes) -> None:
 
 
 def draw_balance(run: Recording, sheet: Sheet, ax: Axes) -> None:
-    """The heat that is stored and that came in since the start; what is next to nothing is named in a note."""
+    """The heat that is stored and that came in since the start, a line for what is the same of several edges or
+    sources; what is next to nothing is named at 0."""
     t, n = _sample_times(run)
     stored, residual = run.numbers("energy_stored", slice(n)), run.numbers("energy_residual", slice(n))
     largest = max(moved(run), float(np.abs(stored).max()))
@@ -66,17 +70,30 @@ def draw_balance(run: Recording, sheet: Sheet, ax: Axes) -> None:
     flat = [name for name, values in _ledger(run) if 0 < float(np.abs(values).max()) <= _FLAT * largest]
     unit = prefixed(largest, run.unit("energy_stored"))
     curves: list[tuple[str, np.ndarray, str, dict[str, Any]]] = [
-        (name, values, COLOURS[i % len(COLOURS)], {}) for i, (name, values) in enumerate(parts)
+        (_together([parts[i][0] for i in group]), parts[group[0]][1], COLOURS[k % len(COLOURS)], {})
+        for k, group in enumerate(equal_curves([values for _, values in parts]))
     ]
     curves.append(("stored", stored, INK, {"linewidth": 1.6, "linestyle": (0, (4, 2)), "zorder": 4}))
     for _, values, colour, style in curves:
         draw_line(ax, t, values * unit.scale, colour, **style)
     worst = float(np.abs(residual).max()) / largest if largest else 0.0
-    exact = f"closes to {rounded(worst, 2)}" if worst else "closes exactly"
+    exact = f"closes to\n{rounded(worst, 2)} of its largest part" if worst else "closes exactly"
     _time_axes(run, ax, f"Heat balance {exact}", f"Heat ({unit.name})")
-    if flat:
-        ax.set_xlabel(f"{ax.get_xlabel()}\nnext to nothing: {', '.join(flat)}")
-    label_ends(sheet, ax, [(values[-1] * unit.scale, name, colour) for name, values, colour, _ in curves])
+    ends = [(values[-1] * unit.scale, name, colour) for name, values, colour, _ in curves]
+    label_ends(sheet, ax, [*ends, *((0.0, words, GREY) for words in _next_to_nothing(flat))])
+
+
+def _together(names: Sequence[str]) -> str:
+    """What the one line for some edges and sources is called, all of which it shows."""
+    edges = [name.removesuffix(" edge") for name in names if name.endswith(" edge")]
+    if len(edges) == len(names) > 1:
+        return "each edge" if len(edges) == 4 else f"{' = '.join(edges)} edge"
+    return " = ".join(names)
+
+
+def _next_to_nothing(names: Sequence[str]) -> list[str]:
+    """What is said at 0 of edges and sources of which no line is drawn."""
+    return [f"{name} ≈ 0" for name in names] if len(names) <= _NAMED else [f"{len(names)} others ≈ 0"]
 
 
 def draw_errors(run: Recording, sheet: Sheet, ax: Axes) -> None:

@@ -19,6 +19,7 @@ from simsuite.pictures.units import grouped
 FEW = 3  # So many states of a batch are drawn one by one; of more, mean and deviation are drawn.
 _READ = 20_000  # Where results do not have mean and deviation, they are those of at most so many states.
 _BARS = 60
+_SLAB = 1 << 20  # So many components are read at once, about.
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,20 @@ def states(run: Recording, frame: int, components: slice, samples: slice) -> np.
         return run.numbers("state", frame, components, samples)
     real, imag = (run.numbers(part, frame, components, samples) for part in ("state_real", "state_imag"))
     return real**2 + imag**2
+
+
+def extremes(run: Recording, frame: int, block: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest finite number of each `block` components of a frame, [stretch, sample] each: NaN where
+    there is none. Takes little memory however many components there are."""
+    components, low, high = run.file["state" if run.has("state") else "state_real"].shape[1], [], []
+    slab = block * max(1, _SLAB // block)
+    for start in range(0, components, slab):
+        found = states(run, frame, slice(start, min(start + slab, components)), slice(samples))
+        values = np.where(np.isfinite(found), found, np.nan)
+        stretches = np.arange(0, len(values), block)
+        low.append(np.fmin.reduceat(values, stretches))
+        high.append(np.fmax.reduceat(values, stretches))
+    return np.concatenate(low), np.concatenate(high)
 
 
 def moments(run: Recording, frames: np.ndarray) -> Moments:

@@ -13,12 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.ticker import MaxNLocator
 
+from simsuite.pictures.coincidence import seen_apart
 from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, Sheet, draw_bar, draw_line, label_ends, tidy
-from simsuite.pictures.systems.batch import FEW, draw_bands, moments, states
+from simsuite.pictures.systems.batch import FEW, draw_bands, extremes, moments
 from simsuite.pictures.systems.clock import clock_of, time_label
 from simsuite.pictures.systems.lattice import draw_lattices, lattice_of
-from simsuite.pictures.units import Unit
+from simsuite.pictures.units import Unit, grouped
 
 LINES = 8  # At most so many components are drawn as lines.
 _DOTS = 60  # Dots are drawn for at most so many frames.
@@ -28,9 +29,9 @@ _MAP = (600, 500)  # A heat map has at most so many components and times.
 
 @dataclass(frozen=True)
 class Shown:
-    """The data of the states that are drawn, at some frames. values[time, component, sample]: NaN where not finite;
-    components: their numbers, every `step`-th of all; what: what the values are: the state, an output, or its squared
-    modulus; names: what the scenario calls the components, or nothing.
+    """The data of the states that are drawn, at some frames. values[time, component, sample]: NaN where not finite, the
+    number of largest size of each `step` components, the first of which `components` says; what: what the values are:
+    the state, an output, or its squared modulus; names: what the scenario calls the components, or nothing.
     """
 
     frames: np.ndarray
@@ -48,24 +49,39 @@ def shape_of(run: Recording) -> tuple[int, int, int]:
     return run.file["state" if run.has("state") else "state_real"].shape
 
 
+def what_of(run: Recording) -> str:
+    """What the values of a run are: the state, an output, or the squared modulus of either."""
+    what = "State" if run.scenario.system.output_matrix is None else "Output"
+    return what if run.has("state") else f"|{what}|²"
+
+
+def _largest(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Of pairs of numbers that of the larger size."""
+    return np.where(np.abs(low) > np.abs(high), low, high)
+
+
+def names_of(run: Recording) -> tuple[str, ...]:
+    """What the scenario calls the components, or nothing."""
+    return tuple(run.texts("component_name")) if run.has("component_name") else ()
+
+
 def read_shown(run: Recording) -> Shown:
     """Read what is drawn of a run."""
     n = shape_of(run)[1]
     lines = n <= LINES
     times, components = strided(run.frames, _TIMES if lines else _MAP[1]), strided(n, n if lines else _MAP[0])
     frames = np.unique([*range(run.frames)[times], run.frames - 1])
-    values = np.stack([states(run, int(k), components, slice(FEW)) for k in frames])
+    values = np.stack([_largest(*extremes(run, int(k), components.step, FEW)) for k in frames])
     clock = clock_of(run)
-    what = "State" if run.scenario.system.output_matrix is None else "Output"
     return Shown(
         frames,
         run.time[frames] * clock.scale,
         clock,
         np.arange(n)[components],
-        np.where(np.isfinite(values), values, np.nan),
+        values,
         components.step,
-        what if run.has("state") else f"|{what}|²",
-        tuple(run.texts("component_name")) if run.has("component_name") else (),
+        what_of(run),
+        names_of(run),
     )
 
 
@@ -82,8 +98,8 @@ def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown, titles: list[str])
     """Draw lines, with a dot at each frame if there are few frames: between two frames a state may go up and down."""
     dots = {"marker": "o", "markersize": 3} if len(shown.time) <= _DOTS else {}
     for j, ax in enumerate(axes):
-        for i in range(len(shown.components)):
-            draw_line(ax, shown.time, shown.values[:, i, j], COLOURS[i], **dots)
+        for i, style in enumerate(seen_apart(shown.values[:, :, j])):
+            draw_line(ax, shown.time, shown.values[:, i, j], COLOURS[i], **dots, **style)
         tidy(ax, titles[j], time_label(shown.clock), shown.what if j == 0 else "")
         ax.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
         ax.margins(x=0, y=0.06)
@@ -96,8 +112,8 @@ def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown, titles: list[str])
 
 def _draw_maps(sheet: Sheet, axes: list[Axes], shown: Shown, titles: list[str]) -> None:
     norm, colours, extend = _map_colours(shown.values)
-    t, c = _edges(shown.time), _edges(shown.components.astype(np.float64))
-    every = "" if shown.step == 1 else f" (1 in {shown.step} shown)"
+    t, c = _edges(shown.time), _edges(shown.components + (shown.step - 1) / 2)
+    every = "" if shown.step == 1 else f" (largest of {grouped(shown.step)})"
     for j, ax in enumerate(axes):
         image = ax.pcolormesh(t, c, shown.values[:, :, j].T, norm=norm, cmap=colours, rasterized=True)
         tidy(ax, titles[j], time_label(shown.clock), f"Component{every}" if j == 0 else "", box=True)

@@ -29,6 +29,7 @@ from simsuite.pictures.systems.trajectories import (
     panels_of_samples,
     read_shown,
     shape_of,
+    what_of,
 )
 from simsuite.pictures.units import grouped
 from simsuite.pictures.video.scene import Curtain, Scene, evenly
@@ -37,6 +38,8 @@ _SAMPLES = 20_000  # At most so many states of a batch are counted.
 _BARS = 40
 _PAD = 0.06  # of what is shown, beyond it
 _HEIGHT = 4.2  # inches
+_SAMPLE_COLOURS = (INK, COLOURS[5], COLOURS[6])  # other ones than those of the first components
+_STRAIGHT = 1e-4  # A way that is wider than this share of its length is no straight line.
 
 Move = Callable[[int], None]
 
@@ -59,7 +62,7 @@ def state_scene(run: Recording, subtitle: str) -> Scene:
 
 def _trajectories(run: Recording, sheet: Sheet, frames: Sequence[int]) -> tuple[list[Artist], Move]:
     shown = read_shown(run)
-    panels, beside = panels_of_samples(run, shown), _beside(run, shown, frames)
+    panels, beside = panels_of_samples(run, shown), _beside(run, sheet, shown, frames)
     ratios = [1.0] * panels + ([max(0.75, 0.5 * panels)] if beside is not None else [])
     grid = sheet.figure.add_gridspec(1, len(ratios), width_ratios=ratios)
     axes = [sheet.figure.add_subplot(grid[0, 0])]
@@ -85,16 +88,27 @@ def _trajectories(run: Recording, sheet: Sheet, frames: Sequence[int]) -> tuple[
     return moving, move
 
 
-def _beside(run: Recording, shown: Shown, frames: Sequence[int]) -> Callable[[Axes], tuple[list[Artist], Move]] | None:
+def _beside(
+    run: Recording, sheet: Sheet, shown: Shown, frames: Sequence[int]
+) -> Callable[[Axes], tuple[list[Artist], Move]] | None:
     """What stands beside trajectories: the spread of a batch, the plane of the first two components, or nothing."""
     if is_banded(run):
         return lambda ax: _spread(run, ax, shown, frames)
-    if len(shown.components) > 1:
-        return lambda ax: _plane(run, ax, shown)
+    if len(shown.components) > 1 and not _on_a_line(shown):
+        return lambda ax: _plane(sheet, ax, shown)
     return None
 
 
-def _plane(run: Recording, ax: Axes, shown: Shown) -> tuple[list[Artist], Move]:
+def _on_a_line(shown: Shown) -> bool:
+    """Whether the way of each sample in the plane is a straight line, which shows nothing: as where the first two of
+    the squared moduli add up to the same at all times."""
+    good = np.isfinite(shown.values[:, :2]).all(axis=(1, 2))
+    ways = np.moveaxis(shown.values[good, :2], 2, 0)
+    sizes = np.linalg.svd(ways - ways.mean(axis=1, keepdims=True), compute_uv=False) if good.sum() > 1 else np.zeros(1)
+    return bool((sizes[..., -1] <= _STRAIGHT * sizes[..., 0]).all())
+
+
+def _plane(sheet: Sheet, ax: Axes, shown: Shown) -> tuple[list[Artist], Move]:
     """The second component over the first one: the way of each sample so far, with a dot at its end."""
     x, y = shown.values[:, 0], shown.values[:, 1]
     names = component_names(shown)
@@ -102,10 +116,12 @@ def _plane(run: Recording, ax: Axes, shown: Shown) -> tuple[list[Artist], Move]:
     ax.set_xlim(*_around(x))
     ax.set_ylim(*_around(y))
     artists: list[Line2D] = []
-    for j in range(x.shape[1]):
-        colour = COLOURS[j % len(COLOURS)]
+    colours = _SAMPLE_COLOURS[: x.shape[1]]
+    for colour in colours:
         artists += ax.plot([], [], linewidth=1.0, color=colour)
         artists += ax.plot([], [], "o", markersize=5, zorder=4, color=colour)
+    if len(colours) > 1:
+        sheet.explain([Line2D([], [], color=c, linewidth=1.0, label=f"sample {j}") for j, c in enumerate(colours)])
 
     def move(frame: int) -> None:
         until = int(np.searchsorted(shown.frames, frame, side="right"))
@@ -155,7 +171,7 @@ def _profiles(run: Recording, sheet: Sheet, frames: Sequence[int]) -> tuple[list
         ax = sheet.figure.add_subplot(grid[0, j])
         bars.append(ax.stairs(np.zeros(n), edges, baseline=min(max(low, 0.0), high), fill=True, color=BARS, zorder=1))
         ax.stairs(last[:, j], edges, baseline=None, color=GREY, linewidth=0.9, zorder=2).set_animated(True)
-        tidy(ax, names[j], "Component", "Value" if j == 0 else "")
+        tidy(ax, names[j], "Component", what_of(run) if j == 0 else "")
         ax.set(xlim=(-0.5, n - 0.5), ylim=(low, high))
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.tick_params(labelleft=j == 0)
