@@ -13,10 +13,9 @@ from simsuite.pictures.plates.fields import (
     draw_field,
     frame_map,
     precision_of,
-    scale_of,
     temperature,
 )
-from simsuite.pictures.plates.maps import Domain, Scale, draw_map
+from simsuite.pictures.plates.maps import Domain, Scale, draw_colour_bar, draw_map, scales_of_two, spanning
 from simsuite.pictures.recording import Field, Recording
 from simsuite.pictures.sheet import WIDTH, Sheet
 from simsuite.pictures.units import contrast, rounded
@@ -36,13 +35,16 @@ def heat_figure(run: Recording) -> Sheet:
         note = f", at first {rounded(first.low)} {run.unit('temperature')} everywhere"
         first = None
     sheet, axes = _arranged(run, domain, panels, subtitle(run))
-    scale = scale_of(run, first is not None)
     shown = temperature(run, run.shown)
+    if first is None:
+        scale = begin = spanning([shown], precision_of(run))
+    else:
+        scale, begin = scales_of_two(shown, first, precision_of(run))
     if not contrast(shown.low, shown.high, precision_of(run)):
         note = f": {rounded(shown.low)} {run.unit('temperature')} everywhere"
     sheet.explain(draw_field(run, sheet, axes["last"], scale, note))
     if first is not None:
-        _draw_first(run, axes["first"], domain, first, scale)
+        _draw_first(run, axes["first"], domain, first, begin, own=begin != scale)
     for name, draw in _LINES.items():
         if name in axes:
             draw(run, sheet, axes[name])
@@ -68,8 +70,11 @@ def _panels(run: Recording) -> list[str]:
     return found
 
 
-def _draw_first(run: Recording, ax: Axes, domain: Domain, first: Field, scale: Scale) -> None:
-    draw_map(ax, first, domain, scale)
+def _draw_first(run: Recording, ax: Axes, domain: Domain, first: Field, scale: Scale, own: bool) -> None:
+    """own: whether the scale is not that of the other map, and so has a colour bar."""
+    image = draw_map(ax, first, domain, scale)
+    if own:
+        draw_colour_bar(ax, image, scale, run.unit("temperature"), 0.06 * max(domain.shape, 1))
     clock, gap = clock_of(run), "\n" if domain.shape > TALL else " "
     what = "Initial state" if run.time[0] == 0 else f"t = {rounded(run.time[0] * clock.scale)} {clock.name}"
     reach = " to ".join(dict.fromkeys((rounded(first.low), rounded(first.high))))

@@ -14,7 +14,7 @@ from simsuite.pictures.plates.curves import draw_balance, draw_errors, draw_prob
 from simsuite.pictures.plates.edges import draw_edges
 from simsuite.pictures.plates.fields import domain_of, draw_field, precision_of, temperature
 from simsuite.pictures.plates.flux import draw_flux, flux_of
-from simsuite.pictures.plates.maps import Scale, common_scale
+from simsuite.pictures.plates.maps import Scale, spanning
 from simsuite.pictures.plates.materials import draw_material, materials_of
 from simsuite.pictures.plates.plate import Plate, plate_of
 from simsuite.pictures.recording import Recording
@@ -26,10 +26,10 @@ def _shape(run: Recording) -> float:
 
 
 def _field(run: Recording) -> Sequence[Panel]:
-    scale = common_scale(temperature(run, run.shown), None, precision_of(run))
+    scale = spanning([temperature(run, run.shown)], precision_of(run))
 
     def draw(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
-        used = scale if limits is None or limits == (scale.low, scale.high) else Scale(*limits, "neither", None)
+        used = scale if limits is None or limits == (scale.low, scale.high) else Scale(*limits, None)
         return draw_field(run, sheet, ax, used)
 
     return [Panel(draw, _shape(run), (scale.low, scale.high))]
@@ -61,7 +61,7 @@ def _no_plate(run: Recording) -> str | None:
 def _material(run: Recording) -> Sequence[Panel]:
     def panel(k: int) -> Panel:
         def draw(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
-            return draw_material(sheet, ax, run.scenario, materials[k], plate.marked, limits)
+            return draw_material(sheet, ax, run.scenario, materials[k], plate, limits)
 
         return Panel(draw, _shape(run), materials[k].limits)
 

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from simsuite.expressions import Expression
 from simsuite.pictures.look import PALE
 from simsuite.pictures.plates.fields import TALL, domain_of, frame_map, probes_of
-from simsuite.pictures.plates.labels import Marked, label_map, mark_points
+from simsuite.pictures.plates.labels import Marked, label_map
 from simsuite.pictures.plates.outlines import draw_outlines
 from simsuite.pictures.sheet import COLOURS, GREY, Sheet
 from simsuite.pictures.units import rounded, shortened
@@ -56,12 +56,19 @@ def draw_edges(
             key.setdefault(words, Line2D([], [], color=colour, linewidth=4.0, label=words))
     outlines = draw_outlines(ax, model, domain, marked)
     points = [*probes_of(model, domain), *_names(model, domain.unit.scale)]
-    mark_points(ax, [point for point in points if point.mark != "None"])
     label_map(sheet, ax, None, None, points)
     gap = "\n" if domain.shape > TALL else " "
-    frame_map(ax, domain, f"Edges, regions{gap}and sources" + ("" if domain.to_scale else " (not to scale)"))
+    title = _title([str(artist.get_label()) for artist in outlines], gap)
+    frame_map(ax, domain, title + ("" if domain.to_scale else " (not to scale)"))
     faces = [Patch(facecolor=PALE, label=words) for words in _faces(model)]
     return [*key.values(), *faces, *outlines]
+
+
+def _title(outlined: Sequence[str], gap: str) -> str:
+    """What is drawn, by what outlines mean. gap: before the last of three things."""
+    if len(outlined) == 2:
+        return f"Edges, regions{gap}and sources"
+    return "Edges" if not outlined else f"Edges and {outlined[0].removeprefix('heat ')}s"
 
 
 def _names(model: HeatScenario, scale: float) -> list[Marked]:

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from simsuite.pictures.plates.labels import Marked, label_map, mark_points
-from simsuite.pictures.plates.maps import Domain, Scale, common_scale, draw_colour_bar, draw_isotherms, draw_map
+from simsuite.pictures.plates.labels import POINTER, Marked, label_map
+from simsuite.pictures.plates.maps import Domain, Scale, draw_colour_bar, draw_isotherms, draw_map
 from simsuite.pictures.plates.outlines import draw_outlines
 from simsuite.pictures.recording import Field, Recording
 from simsuite.pictures.sheet import COLOURS, GREY, WARNING, Sheet, tidy
@@ -50,12 +50,6 @@ def temperature(run: Recording, frame: int, limit: int = PIXELS) -> Field:
     return run.field("temperature", frame, limit)
 
 
-def scale_of(run: Recording, first: bool = True) -> Scale:
-    """The scale of the frame that is shown, and of the first one if that is to be compared with it."""
-    shown = temperature(run, run.shown)
-    return common_scale(shown, temperature(run, 0, PIXELS // 2) if first else None, precision_of(run))
-
-
 def probes_of(model: HeatScenario, domain: Domain) -> list[Marked]:
     scale = domain.unit.scale
     return [
@@ -80,12 +74,11 @@ def draw_field(
         uniform = not contrast(field.low, field.high, precision)
         if not uniform and not run.failed:
             place = _middle(domain, field.top)
-            points.append(Marked(place, f"{rounded(field.high)} {run.unit('temperature')}", "#000000", "^"))
-            key.append(Line2D([], [], color=GREY, marker="^", linestyle="none", markersize=5, label="hottest cell"))
+            points.append(Marked(place, f"{rounded(field.high)} {run.unit('temperature')}", "#000000", POINTER))
+            key.append(Line2D([], [], color=GREY, marker=POINTER, linestyle="none", markersize=5, label="hottest cell"))
         cell = run.failure.get("cell")
         if cell is not None:
             points.append(Marked(_middle(domain, cell), "NaN or Inf", WARNING, "x"))
-        mark_points(ax, points)
         label_map(sheet, ax, lines, scale, points)
     draw_colour_bar(ax, image, scale, f"Temperature ({run.unit('temperature')})", 0.03 * max(domain.shape, 1))
     gap = "\n" if domain.shape > TALL else " "  # Titles of narrow maps have two lines.

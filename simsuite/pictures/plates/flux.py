@@ -63,7 +63,7 @@ def draw_flux(run: Recording, ax: Axes, flux: Flux, limits: tuple[float, float] 
     """The size of the flow as colours, its direction as arrows; what a key is to show."""
     domain = domain_of(run.scenario)
     low, high = limits if limits is not None else (0.0, flux.largest)
-    scale = Scale(low, high or 1.0, "neither", None)
+    scale = Scale(low, high or 1.0, None)
     field = Field.of(flux.size, PIXELS)
     (by, bx), (rows, columns) = field.block, field.values.shape
     extent = (0, columns * bx * domain.lx / domain.nx, 0, rows * by * domain.ly / domain.ny)

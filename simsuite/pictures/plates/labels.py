@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.path import Path
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
@@ -18,6 +20,11 @@ from simsuite.pictures.sheet import INK, SMALL, Sheet, free_of
 from simsuite.pictures.units import rounded
 
 OUTLINE = "outline"  # the identifier of what is drawn around regions and sources, which names keep clear of
+POINTER = "^"  # the mark of a point at which a triangle points, from a side from which it covers no other mark
+_POINTER_SIZE = 6.5  # of that triangle, in points
+_HALF = 4.0  # half the side of the square that a mark takes, in points
+_CLEARLY = 1.7  # A name is to be nearer to its own mark than to any other by this factor;
+_ASTRAY = 25  # one that is not is as bad as one that covers so many points of outlines.
 _APART = 2.0  # how far names keep from outlines and from the edges of the map, in points
 _JOINT = 50  # points along the line to a name that are looked at
 _AROUND = 24  # directions in which a free place is looked for
@@ -35,7 +42,8 @@ _RINGS = (
 
 @dataclass(frozen=True)
 class Marked:
-    """A point of a map with a mark and a name. place: in the units of the map. mark: of Matplotlib."""
+    """A point of a map with a mark and a name. place: in the units of the map. mark: of Matplotlib, a POINTER, or
+    "None"."""
 
     place: tuple[float, float]
     name: str
@@ -43,22 +51,52 @@ class Marked:
     mark: str = "o"
 
 
-def mark_points(ax: Axes, points: Sequence[Marked]) -> None:
-    """Mark each point in its colour, which its line has elsewhere."""
-    for point in points:
-        size = 5.5 if point.mark == "o" else 6.5
-        style: dict[str, Any] = {"markersize": size, "markeredgecolor": "white", "clip_on": False, "zorder": 5}
-        if point.mark == "x":
-            style |= {"markeredgecolor": point.colour, "markeredgewidth": 2.2, "markersize": 9}
-        ax.plot(*point.place, point.mark, color=point.colour, **style)
+def _mark(ax: Axes, point: Marked) -> Line2D:
+    """Mark a point in its colour, which its line has elsewhere."""
+    size = 5.5 if point.mark == "o" else _POINTER_SIZE
+    style: dict[str, Any] = {"markersize": size, "markeredgecolor": "white", "clip_on": False, "zorder": 5}
+    if point.mark == "x":
+        style |= {"markeredgecolor": point.colour, "markeredgewidth": 2.2, "markersize": 9}
+    (mark,) = ax.plot(*point.place, point.mark, color=point.colour, **style)
+    return mark
+
+
+def _aimed(ax: Axes, point: Marked, mark: Line2D, others: Sequence[Marked], dots: float) -> Marked:
+    """Make of a mark a triangle whose tip is at its point, or before it where another mark is there: at a side from
+    which it covers no other mark and is inside the map. Returns where its middle is, with its name. dots: pixels of a
+    point of type."""
+    scale = mark.get_markersize() / _POINTER_SIZE  # that of the theme
+    size, x, y = _POINTER_SIZE * scale, *ax.transData.transform(point.place)
+    taken, room = [_around(ax, other, _HALF * scale * dots) for other in others], ax.get_window_extent().padded(1)
+    free = []
+    for gap in (0.0, (_HALF + 0.5) * scale):
+        for side in ((0, -1), (0, 1), (1, 0), (-1, 0)):
+            middle = np.array(side) * (gap + size / 2)
+            at, half = np.array((x, y)) + middle * dots, size / 2 * dots
+            if free_of(Bbox.from_extents(*(at - half), *(at + half)), taken, room):
+                free.append((gap, np.array(side), at))
+    gap, along, at = free[0] if free else (0.0, np.array((0, -1)), np.array((x, y - size / 2 * dots)))
+    across = along[::-1]
+    tip, base = gap * along, (gap + size) * along
+    corners = np.array([tip, base + size / 2 * across, base - size / 2 * across, tip])
+    mark.set_marker(Path(corners, closed=True))
+    mark.set_markersize(2 * float(np.abs(corners).max()))  # Matplotlib takes half of it for the largest coordinate
+    return replace(point, place=tuple(ax.transData.inverted().transform(at)))
 
 
 def label_map(sheet: Sheet, ax: Axes, lines: Any, scale: Scale | None, points: Sequence[Marked]) -> None:
-    """Write the names of the points, and the temperatures of the isotherms where they cover nothing else."""
+    """Mark the points, and write their names, and the temperatures of the isotherms where they cover nothing else."""
+    marks = [None if point.mark == "None" else _mark(ax, point) for point in points]
 
     def place() -> None:
-        names = _Names(ax, points, sheet.figure.dpi / 72)
-        for point in points:
+        dots = sheet.figure.dpi / 72
+        still = [point for point in points if point.mark not in (POINTER, "None")]
+        moved = [
+            point if mark is None or point.mark != POINTER else _aimed(ax, point, mark, still, dots)
+            for point, mark in zip(points, marks)
+        ]
+        names = _Names(ax, moved, dots)
+        for point in moved:
             names.write(point)
         if lines is None or scale is None:
             return
@@ -98,6 +136,11 @@ def _inside(box: Bbox, points: np.ndarray) -> int:
     return int(((points > box.min) & (points < box.max)).all(axis=1).sum())
 
 
+def _distance(box: Bbox, point: np.ndarray) -> float:
+    """How far a point is from a box, in pixels."""
+    return float(np.hypot(*np.maximum(np.maximum(box.min - point, point - box.max), 0.0)))
+
+
 def _around(ax: Axes, point: Marked, half: float) -> Bbox:
     x, y = ax.transData.transform(point.place)
     return Bbox.from_extents(x - half, y - half, x + half, y + half)
@@ -125,7 +168,8 @@ class _Names:
         """dots: pixels of a point of type."""
         self._ax, self._dots = ax, dots
         self.room = ax.get_window_extent().padded(-_APART * dots)
-        self.taken = [_around(ax, point, 4.0 * dots) for point in points]
+        self.taken = [_around(ax, point, _HALF * dots) for point in points]
+        self._marks = [ax.transData.transform(point.place) for point in points if point.mark != "None"]
         self._lines = _outlines(ax, dots)
 
     def write(self, point: Marked) -> None:
@@ -174,7 +218,13 @@ class _Names:
         if _is_far(place):
             joint, start = self._joint(point, place), self._ax.transData.transform(point.place)
             covered += sum(_inside(other, joint) for other in self.taken if not other.contains(*start))
-        return covered
+        return covered + _ASTRAY * self._is_nearer_to_another(point, box)
+
+    def _is_nearer_to_another(self, point: Marked, box: Bbox) -> bool:
+        """Whether a name in that box would be taken for that of another mark."""
+        own = self._ax.transData.transform(point.place)
+        others = [_distance(box, mark) for mark in self._marks if not np.allclose(mark, own)]
+        return min(others, default=math.inf) < _CLEARLY * _distance(box, own)
 
     def _joint(self, point: Marked, place: _Place) -> np.ndarray:
         """Points on the line to a place, [point, axis], in pixels."""

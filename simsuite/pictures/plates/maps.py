@@ -21,6 +21,7 @@ from simsuite.pictures.units import Unit, contrast, rounded
 _ISOTHERM_CELLS = 256  # Isotherms are drawn from at most so many cells a side; finer ones would not show.
 _SEGMENTS = 150  # If isotherms have more pieces than this, they are noise, not lines.
 _LEAST = 0.003  # If the temperatures span less than this share of the colour scale, there are no isotherms.
+_UNIFORM, _PALE = 0.01, 0.3  # Fields between these shares of a scale that two have in common get their own.
 _STRETCH = 6.0  # Domains with a larger ratio of sides are not drawn to scale.
 
 
@@ -46,13 +47,10 @@ class Domain:
 
 @dataclass(frozen=True)
 class Scale:
-    """The map from temperature to colour. extend: at which ends there are temperatures beyond it, in the terms of
-    colour bars.
-    """
+    """The map from temperature to colour. ticks: of its colour bar, where they are not to be round numbers."""
 
     low: float
     high: float
-    extend: str
     ticks: Sequence[float] | None
 
     @property
@@ -68,22 +66,23 @@ class Scale:
         return temperature_colours()
 
 
-def common_scale(final: Field, first: Field | None, precision: float) -> Scale:
-    """A single scale for the first and the final state. It spans both, unless the final state would then have hardly
-    any contrast.
-    """
-    fields = [final] if first is None else [final, first]
+def spanning(fields: Sequence[Field], precision: float) -> Scale:
+    """The scale from the lowest to the highest of all temperatures. precision: the relative one of a number."""
     low, high = min(f.low for f in fields), max(f.high for f in fields)
     if not contrast(low, high, precision):
         middle = low / 2 + high / 2
         half = 0.01 * abs(middle) or 1.0
-        return Scale(middle - half, middle + half, "neither", [middle])
-    span = final.high - final.low
-    if 0.01 * (high - low) < span < 0.3 * (high - low):
-        below, above = low < final.low - 0.02 * span, high > final.high + 0.02 * span
-        extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get((below, above), "neither")
-        return Scale(final.low, final.high, extend, None)
-    return Scale(low, high, "neither", None)
+        return Scale(middle - half, middle + half, [middle])
+    return Scale(low, high, None)
+
+
+def scales_of_two(final: Field, first: Field, precision: float) -> tuple[Scale, Scale]:
+    """The scales of the final and of the first state: the same one, unless either would then have hardly any contrast
+    though it is far from uniform."""
+    both = spanning([final, first], precision)
+    if any(_UNIFORM < (field.high - field.low) / both.span < _PALE for field in (final, first)):
+        return spanning([final], precision), spanning([first], precision)
+    return both, both
 
 
 def draw_map(ax: Axes, field: Field, domain: Domain, scale: Scale) -> Any:
@@ -98,7 +97,7 @@ def draw_map(ax: Axes, field: Field, domain: Domain, scale: Scale) -> Any:
 
 def draw_colour_bar(ax: Axes, image: Any, scale: Scale, label: str, width: float) -> None:
     """Draw a colour bar at the right of the map and as high. width: in widths of the map."""
-    bar = draw_bar(ax, image, label, width, scale.extend)
+    bar = draw_bar(ax, image, label, width)
     if scale.ticks is not None:
         bar.set_ticks(scale.ticks, labels=[rounded(t, 6) for t in scale.ticks])
 

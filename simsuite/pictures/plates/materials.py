@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import matplotlib
@@ -13,7 +13,7 @@ from matplotlib.colors import LogNorm, Normalize
 
 from simsuite.pictures.look import PALE
 from simsuite.pictures.plates.fields import PIXELS, TALL, domain_of, frame_map, probes_of
-from simsuite.pictures.plates.labels import label_map, mark_points
+from simsuite.pictures.plates.labels import Marked, label_map
 from simsuite.pictures.plates.outlines import draw_outlines
 from simsuite.pictures.plates.plate import Plate
 from simsuite.pictures.recording import Field
@@ -57,15 +57,25 @@ def materials_of(model: HeatScenario, plate: Plate) -> list[Material]:
     return found if model.material.alone or capacity.limits is None else [*found, capacity]
 
 
+def _further(conductivity: Material, plate: Plate) -> str:
+    """Heat capacity and diffusivity, in words, as far as they are the same everywhere too."""
+    capacity = Material("Heat capacity", "J/(m³·K)", plate.capacity)
+    if capacity.limits is not None or conductivity.limits is not None:
+        return ""
+    diffusivity = Material("Diffusivity", "m²/s", conductivity.values / capacity.values)
+    return f"{capacity.words}\n{diffusivity.words}"
+
+
 def draw_material(
     sheet: Sheet,
     ax: Axes,
     model: HeatScenario,
     material: Material,
-    marked: Mapping[str, np.ndarray],
+    plate: Plate,
     limits: tuple[float, float] | None,
 ) -> Sequence[Artist]:
-    """A map of a coefficient with outlines and probes; where it is the same everywhere, its number stands above."""
+    """A map of a coefficient with outlines and probes; where it is the same everywhere, its number stands above, and
+    what else is the same everywhere in the upper left corner."""
     domain = domain_of(model)
     gap = "\n" if domain.shape > TALL else " "
     title = material.name
@@ -89,9 +99,10 @@ def draw_material(
             bar.ax.minorticks_off()
     ax.set_aspect("equal" if domain.to_scale else "auto")
     ax.set(xlim=(0, domain.lx), ylim=(0, domain.ly))
-    key = draw_outlines(ax, model, domain, marked)
+    key = draw_outlines(ax, model, domain, plate.marked)
     points = probes_of(model, domain)
-    mark_points(ax, points)
+    if limits is None and not model.material.alone:
+        points.append(Marked((0.0, domain.ly), _further(material, plate), mark="None"))
     label_map(sheet, ax, None, None, points)
     frame_map(ax, domain, title + ("" if domain.to_scale else " (not to scale)"))
     return key

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from simsuite.pictures.choices.choice import Draw, Limits, Panel
 from simsuite.pictures.plates.edges import draw_edges
 from simsuite.pictures.plates.fields import PIXELS, domain_of, frame_map
-from simsuite.pictures.plates.maps import common_scale, draw_colour_bar, draw_isotherms, draw_map
+from simsuite.pictures.plates.maps import draw_colour_bar, draw_isotherms, draw_map, spanning
 from simsuite.pictures.plates.materials import Material, draw_material, materials_of
 from simsuite.pictures.plates.plate import Plate, plate_of
 from simsuite.pictures.recording import Field
@@ -33,7 +33,7 @@ def heat_preview(model: HeatScenario, base: Path) -> tuple[str, list[Panel]]:
 
     def material(which: Material) -> Panel:
         def draw(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
-            return draw_material(sheet, ax, model, which, plate.marked, limits)
+            return draw_material(sheet, ax, model, which, plate, limits)
 
         return Panel(draw, shape, which.limits)
 
@@ -53,7 +53,7 @@ def heat_preview(model: HeatScenario, base: Path) -> tuple[str, list[Panel]]:
 def _initial(model: HeatScenario, plate: Plate, degrees: str) -> Draw:
     def draw(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
         domain, field = domain_of(model), Field.of(plate.initial, PIXELS)
-        scale = common_scale(field, None, _PRECISION)
+        scale = spanning([field], _PRECISION)
         image = draw_map(ax, field, domain, scale)
         draw_isotherms(ax, field, domain, scale, _PRECISION)
         draw_colour_bar(ax, image, scale, f"Temperature ({degrees})", 0.03 * max(domain.shape, 1))
