@@ -182,6 +182,11 @@ def test_a_curve_on_another_is_dashed() -> None:
     curves[50:60] = np.nan
     assert [bool(style) for style in seen_apart(curves)] == [False, False, True, False]
     assert seen_apart(np.full((3, 2), np.nan)) == [{}, {}]
+    assert seen_apart(curves[:1]) == [{}] * 4
+    swing, rest = np.where(t < 4, np.sin(6 * t), 0.0), 0 * t  # alike for most of the time, but not where one moves
+    assert seen_apart(np.column_stack([rest, swing])) == [{}, {}]
+    fast = 40 * t  # steep lines are near each other though far apart at any time
+    assert [bool(style) for style in seen_apart(np.column_stack([np.sin(fast), np.sin(fast - 0.03)]))] == [False, True]
 
 
 def test_equal_curves_are_found() -> None:
@@ -207,6 +212,9 @@ def test_what_coincides_is_named() -> None:
     assert _together(["left edge", "right edge"]) == "left = right edge"
     assert _together(["chip", "left edge"]) == "chip = left edge"
     assert _together(["top edge"]) == "top edge"
+    assert _together(["power_supply", "left edge", "chip"]) == "power_s… = left ed… = chip"
+    assert _together(["a_single_source_with_a_long_name"]) == "a_single_source_with_a_…"
+    assert _together([f"chip{i}" for i in range(9)]) == "chip0 = 8 others"
 
 
 @pytest.mark.parametrize(("sources", "words"), [(1, ["weak ≈ 0"]), (4, ["4 others ≈ 0"])])

@@ -16,6 +16,7 @@ from simsuite.pictures.units import decades, prefixed, rounded, shortened
 
 _FLAT = 1e-3  # Flows of a smaller share of the largest one would be lines at 0: they are named, not drawn.
 _NAMED = 3  # So many of those are named at most, of more their number stands there.
+_LETTERS = 24  # Names of one line are cut short where they have more together.
 _LINES = 24  # At most so many probes are drawn.
 
 
@@ -88,7 +89,10 @@ def _together(names: Sequence[str]) -> str:
     edges = [name.removesuffix(" edge") for name in names if name.endswith(" edge")]
     if len(edges) == len(names) > 1:
         return "each edge" if len(edges) == 4 else f"{' = '.join(edges)} edge"
-    return " = ".join(names)
+    if len(names) > _NAMED:
+        names = [names[0], f"{len(names) - 1} others"]
+    limit = max(map(len, names)) if sum(map(len, names)) <= _LETTERS else _LETTERS // len(names)
+    return " = ".join(shortened(name, limit) for name in names)
 
 
 def _next_to_nothing(names: Sequence[str]) -> list[str]:
