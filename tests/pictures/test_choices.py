@@ -61,6 +61,7 @@ def test_what_runs_have(runs: dict[str, Path], solver: str) -> None:
 CASES = [(solver, name, "light", None) for solver, names in HAS.items() for name in names]
 CASES += [("heat", "field", theme, size) for theme in THEMES for size in SIZES]
 CASES += [(solver, "", "slides", "column") for solver in HAS]
+CASES += [("gbm", "greeks", "slides", None), ("gbm", "greeks", "light", "column")]
 
 
 @pytest.mark.parametrize(("solver", "name", "theme", "size"), CASES)

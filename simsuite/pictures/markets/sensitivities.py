@@ -20,13 +20,13 @@ from simsuite.solvers.gbm.statistics.statistics import student_quantile
 _UNITS = {
     "delta": "1",
     "gamma": "1/currency",
-    "vega": "currency per 1.00 of the volatility",
-    "rho": "currency per 1.00 of the rate",
+    "vega": "currency per 1.00\nof the volatility",
+    "rho": "currency per 1.00\nof the rate",
     "theta": "currency a year",
 }
 _MOST = 12  # At most so many options are drawn.
-_ROWS = 30  # At most so many values are drawn in a panel.
-_ROW, _USUAL = 0.048, 0.55  # the height of a value, and of a panel with few of them, over the panel's width
+_ROWS = 16  # At most so many values are drawn in a panel.
+_ROW, _USUAL = 0.1, 0.55  # the height of a value, and of a panel with few of them, over the panel's width
 
 
 @dataclass(frozen=True)
@@ -63,20 +63,20 @@ def draw_greek(run: Recording, ax: Axes, name: str) -> list[Artist]:
     """A Greek of each option, with its interval of 95 %; of those by an asset a dot for each that it depends on."""
     values = _values(run, name)
     power = _power(values)
+    right = sum(each.value for each in values) >= 0  # numbers stand above the dots, on the side that is away from 0
     for at, each in enumerate(values):
         colour, reach = COLOURS[each.asset % len(COLOURS)], np.nan_to_num(each.reach)
         # without caps, which would stick out of the dot where the interval does not
         ax.errorbar(each.value, at, xerr=reach, fmt="o", color=colour, markersize=4, elinewidth=1.4)
         ax.annotate(
             each.words(10.0**power),
-            (1.0, at),
-            xytext=(4, 0),
+            (1.0 if right else 0.02, at),
+            xytext=(0, 5),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
-            va="center",
+            ha="right" if right else "left",
             size=SMALL,
             color=INK,
-            annotation_clip=False,
         )
     ax.axvline(0, color=GREY, linewidth=0.6, zorder=0)
     unit = _UNITS[name] if power == 0 else f"10{superscript(power)} × {_UNITS[name]}"
@@ -84,7 +84,7 @@ def draw_greek(run: Recording, ax: Axes, name: str) -> list[Artist]:
     ax.xaxis.set_major_formatter(lambda value, at: rounded(value / 10.0**power))
     ax.set_yticks(range(len(values)), [each.name for each in values], parse_math=False)
     ax.set_ylim(len(values) - 0.5, -0.5)
-    label = "value and 95 % interval, as ± and, where it is wider than the dot, as bar"
+    label = "value; bar and ±: 95 % interval"
     return [Line2D([], [], color=COLOURS[0], marker="o", markersize=4, linewidth=1.4, label=label)]
 
 
