@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from simsuite.backends.cuda import CudaBackend
 from simsuite.backends.nccl import links
 
 LEGEND = """
@@ -33,3 +35,23 @@ def test_each_kind_of_link_is_named_once(table: str, expected: list[str]) -> Non
     """Neither network cards nor what follows the table counts as a link between GPUs."""
     assert links(table + LEGEND) == expected
     assert links(LEGEND) == []
+
+
+@pytest.mark.gpu
+def test_nccl_gives_a_gpu_its_own_rows(cuda: CudaBackend) -> None:
+    """In a ring of one process, what goes towards the last process comes from the one before, and back."""
+    if reason := cuda.lacks_links():
+        pytest.skip(reason)
+    link = cuda.link(cuda.link_identity(), 0, 1)
+    rows = np.arange(12.0).reshape(4, 3)
+    to_before, from_before, to_after, from_after = map(
+        cuda.array, (rows, np.zeros_like(rows), -rows, np.zeros_like(rows))
+    )
+    link.exchange(to_before, from_before, 0, to_after, from_after, 0)
+    assert np.array_equal(cuda.to_host(from_before), -rows)
+    assert np.array_equal(cuda.to_host(from_after), rows)
+    taken = cuda.array(np.zeros_like(rows))
+    link.swap([to_after], [taken])
+    assert np.array_equal(cuda.to_host(taken), -rows)
+    link.allgather([taken])
+    assert np.array_equal(cuda.to_host(taken), -rows)

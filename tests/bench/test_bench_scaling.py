@@ -31,13 +31,16 @@ def test_a_link_is_found_by_its_exchanges() -> None:
 def test_the_model_has_its_limits() -> None:
     """A plate of 1024 rows, 1000 steps of a millisecond, halos 8 deep."""
     free, slow = Link(0.0, np.inf), Link(1e-3, np.inf)
-    plate = Share(1.0, 1000, 1024, depth=8, halo_bytes=65536)
-    assert plate.efficiency(1024, free, weak=True) == pytest.approx(1024 / 1031)
-    assert plate.efficiency(64, free, weak=False) == pytest.approx(16 / 23)
+    plate = Share(1.0, 1000, 1024, row_bytes=8192)
+    assert plate.efficiency(1024, free, weak=True) == pytest.approx(1024 / 1040)
+    assert plate.efficiency(64, free, weak=False) == pytest.approx(16 / 32)
     # 125 exchanges and seven messages at the end, a millisecond each, beside a second of steps or an eighth of it
-    assert plate.efficiency(8, slow, weak=True) == pytest.approx(1 / (1031 / 1024 + 0.132))
-    assert plate.efficiency(8, slow, weak=False) == pytest.approx(0.125 / (0.125 * 135 / 128 + 0.132))
+    assert plate.efficiency(8, slow, weak=True) == pytest.approx(1 / (1040 / 1024 + 0.132))
+    assert plate.efficiency(8, slow, weak=False) == pytest.approx(0.125 / (0.125 * 144 / 128 + 0.132))
+    assert plate.efficiency(2, free, weak=False) == pytest.approx(512 / 520), "there is one neighbour"
     assert plate.efficiency(2048, free, weak=False) == 0.0
+    high = Share(1.0, 1000, 16384, row_bytes=8192)  # halos 64 deep
+    assert high.efficiency(3, slow, weak=True) == pytest.approx(1 / (16512 / 16384 + 0.015625 + 0.002))
     paths = Share(1.0, 252, 96, look_bytes=1e6)
     assert paths.efficiency(64, free, weak=False) == pytest.approx(96 / 128), "one process has two groups, others one"
     assert paths.efficiency(11, Link(0.0, 1e8), weak=True) == pytest.approx(1 / 1.1)

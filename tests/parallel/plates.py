@@ -138,6 +138,34 @@ stepper = "exact"
 frames = 5
 checkpoint_every = 2
 """
+_HIGH = """
+solver = "heat"
+[run]
+device = "cpu"
+[grid]
+nx = 4
+ny = {ny}
+lx = 4.0
+ly = {ny}.0
+[material]
+conductivity = "1+0.5*sin(0.1*y)"
+density = 1.0
+specific_heat = 1.0
+[initial]
+temperature = "300+30*sin(0.7*y+x)"
+[boundary]
+{ends}
+[time]
+end = 20.0
+{time}
+[output]
+frames = 3
+samples = 12
+[[probe]]
+name = "between slabs"
+x = 2.0
+y = 4101.0
+"""
 PLATES = {
     "explicit": _plate(_EXPLICIT, thermostat="where(T < 315, 2e3, 0)*y"),
     "explicit ring": _plate(_EXPLICIT, _RING, precision="float32c", conductivity="1+0.5*sin(3*x)*y"),
@@ -153,5 +181,8 @@ PLATES = {
     "three rows, controlled": _plate("tolerance = 1e-3", nx=2, ny=3, output=_NO_CHECKPOINT),
     "exact": _EXACT.format(nx=37, ny=70),  # more rows of modes than are summed up together, and more than twice as many
     "exact, few rows": _EXACT.format(nx=5, ny=3),
+    # high slabs, whose halos are deeper, 32 and 16 rows for two and three processes
+    "high": _HIGH.format(ny=8203, ends='bottom = {kind = "temperature", value = 290}', time='stepper = "explicit"'),
+    "high ring": _HIGH.format(ny=8200, ends=_RING, time='stepper = "rkl2"\ndt = 5.0'),
     "few columns": _plate('stepper = "adi"\ndt = 0.1', nx=2, ny=17),
 }

@@ -16,7 +16,8 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.core import Pending, Snapshot
 from simsuite.errors import ScenarioError
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.grid.slabs import slab_of
+from simsuite.solvers.heat.grid import slabs
+from simsuite.solvers.heat.grid.slabs import halo_depth, slab_of
 from simsuite.solvers.heat.problem import HeatProblem
 
 T = TypeVar("T")
@@ -112,11 +113,32 @@ def test_slabs_control_their_error_as_the_whole_plate_does(seed: int, one_thread
 
 @pytest.mark.parametrize(("ny", "processes", "periodic"), [(37, 4, False), (5, 3, True), (64, 1, True)])
 def test_slabs_are_all_rows(ny: int, processes: int, periodic: bool) -> None:
-    slabs = [slab_of(ny, p, processes, periodic) for p in range(processes)]
-    assert np.concatenate([slab.rows[slab.own] for slab in slabs]).tolist() == list(range(ny))
-    for before, after in itertools.pairwise(slabs):
+    all_slabs = [slab_of(ny, p, processes, periodic) for p in range(processes)]
+    assert np.concatenate([slab.rows[slab.own] for slab in all_slabs]).tolist() == list(range(ny))
+    for before, after in itertools.pairwise(all_slabs):
         assert before.rows[before.own.stop :].tolist() == after.rows[after.own][: before.above].tolist()
         assert after.rows[: after.own.start].tolist() == before.rows[before.own][-after.below :].tolist()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5, 33])
+@pytest.mark.parametrize("stepper", ["explicit", "rkl2"])
+def test_halos_may_be_of_any_depth(stepper: str, depth: int, one_thread: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured between two exchanges is right as well, and so is what follows."""
+    monkeypatch.setattr(slabs, "halo_depth", lambda rows: min(rows, depth))
+    for seed in range(4):
+        whole = problem(seed, stepper)
+        steps = [3, 8, 1, 17, 1]
+        while sum(steps) > whole.clock.end:
+            steps.pop()
+        require_same(whole, 2 + seed % 2, steps)
+
+
+@pytest.mark.parametrize(
+    ("rows", "depth"), [(1, 1), (7, 7), (8, 8), (2047, 8), (2048, 16), (4096, 32), (8191, 32), (8192, 64), (10**6, 64)]
+)
+def test_halos_of_high_slabs_are_deeper(rows: int, depth: int) -> None:
+    assert halo_depth(rows) == depth
+    assert slab_of(2 * rows, 0, 2, False).above == depth
 
 
 @pytest.mark.parametrize("processes", [2, 5, 30])

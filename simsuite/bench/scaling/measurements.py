@@ -70,10 +70,8 @@ def _predictions(
     )
     for case, one in alone.items():
         shared = next(row for row in rows if row["processes"] == most and tuple(row[k] for k in _OF_ROW[:-1]) == case)
-        depth = round(1 / shared["exchanges"]) if shared["exchanges"] else 0
-        share = Share(
-            one["seconds"], one["steps"], SHARED[one["problem"]](one["size"]), depth, shared["bytes"], one["look_bytes"]
-        )
+        row_bytes = shared["bytes"] * shared["exchanges"]  # there are as many steps between exchanges as rows in one
+        share = Share(one["seconds"], one["steps"], SHARED[one["problem"]](one["size"]), row_bytes, one["look_bytes"])
         measured = [row["processes"] for row in rows if tuple(row[k] for k in _OF_ROW[:-1]) == case][1:]
         for processes in (*measured, *PREDICTED):
             yield (
@@ -81,7 +79,6 @@ def _predictions(
                 {
                     **{key: one[key] for key in _OF_ROW},
                     "processes": processes,
-                    "depth": depth,
                     "efficiency": share.efficiency(processes, link, one["scaling"] == "weak"),
                     "measured": next(
                         (row["efficiency"] for row in rows

@@ -2,7 +2,7 @@
 
 A process steps its share of the rows, groups of paths or states, the largest one if they do not divide. Slabs of a
 plate exchange their halos, with both neighbours at the same time, once in as many steps as halos are deep, and step
-these rows again, which makes depth - 1 rows more in the mean. Each exchange takes a latency, and its bytes at a
+the rows of these as well. Each exchange takes a latency, and its bytes at a
 bandwidth. A look at the results, one a run, brings the first process a message from each of the others.
 
 What is not in the model: that links between machines are slower than those within the one that was measured, and that
@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from simsuite.solvers.heat.grid.slabs import halo_depth
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,13 @@ class Link:
 @dataclass(frozen=True)
 class Share:
     """A problem as one process has it alone. seconds: for `steps` steps. items: the rows, groups of paths, or states
-    that processes share. depth: of halos, in rows; 0 without. halo_bytes: that go to each neighbour in an exchange.
-    look_bytes: what a look needs of all items."""
+    that processes share. row_bytes: of a row that neighbours exchange; 0 without. look_bytes: what a look needs of all
+    items."""
 
     seconds: float
     steps: int
     items: int
-    depth: int = 0
-    halo_bytes: float = 0.0
+    row_bytes: float = 0.0
     look_bytes: float = 0.0
 
     def efficiency(self, processes: int, link: Link, weak: bool) -> float:
@@ -55,7 +56,8 @@ class Share:
         if items < 1:
             return 0.0
         largest = math.ceil(items)
-        work = self.seconds * (largest + max(self.depth - 1, 0)) / self.items
-        exchanged = self.steps / self.depth * link.seconds(self.halo_bytes) if self.depth else 0.0
+        depth = halo_depth(int(items)) if self.row_bytes else 0
+        work = self.seconds * (largest + depth * min(2, processes - 1)) / self.items
+        exchanged = self.steps / depth * link.seconds(depth * self.row_bytes) if depth else 0.0
         look = (processes - 1) * link.seconds(self.look_bytes * items / self.items)
         return self.seconds * items / self.items / (work + exchanged + look)

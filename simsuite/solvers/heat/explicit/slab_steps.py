@@ -44,7 +44,7 @@ class SlabStepper:
         return self._stepper.snapshot()
 
     def observe(self, series: str) -> Pending:
-        """As the plate's stepper does. Probes between two slabs need both."""
-        if self._since > 0:
+        """As the plate's stepper does. Probes between two slabs, and rates of change, need a row of each halo."""
+        if self._since == self._beside.depth:
             self._exchange()
         return self._stepper.observe(series)

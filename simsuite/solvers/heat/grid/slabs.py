@@ -2,7 +2,11 @@
 
 A slab has rows of its own and, on the sides where others follow, copies of their nearest rows, its halos. A step makes
 the outermost row of a halo wrong, the next step the next one, and so on: what lies beyond is not there. After as many
-steps as halos are deep, they have to be exchanged. The slab's plate ends there in edges through which nothing flows."""
+steps as halos are deep, they have to be exchanged. The slab's plate ends there in edges through which nothing flows.
+
+An exchange takes its latency, tens of microseconds between two GPUs, in which one of them steps some thousand rows. The
+deeper halos are, the fewer exchanges there are, but the more rows are stepped by two processes: so halos of high slabs
+are deeper, see `halo_depth`."""
 
 from __future__ import annotations
 
@@ -16,7 +20,8 @@ import numpy as np
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, ZERO, Edges, Piece
 
-DEPTH = 8  # rows of a halo at most
+_LEAST_DEPTH, _MOST_DEPTH = 8, 64  # rows of a halo; passes of explicit steps take 8 or 16, and 64 are recorded at once
+_PART = 128  # the depth of a halo is at most this part of the rows of a slab, where that is more than the least
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,18 @@ def slabs_among(ny: int, processes: int, least: int) -> int:
     return max(1, min(processes, ny // least))
 
 
+def halo_depth(rows: int) -> int:
+    """The depth of the halos of slabs of so many rows: a power of two from 8 on, or all rows where there are fewer."""
+    depth = _LEAST_DEPTH
+    while 2 * depth <= min(_MOST_DEPTH, rows // _PART):
+        depth *= 2
+    return min(depth, rows)
+
+
 def slab_of(ny: int, process: int, processes: int, periodic: bool) -> Slab:
     """The slab of a process; all are about as high, and the lowest is that of process 0."""
     begin, end = (ny * p // processes for p in (process, process + 1))
-    depth = min(DEPTH, ny // processes)
+    depth = halo_depth(ny // processes)
     return Slab(
         begin, end, depth if process > 0 or periodic else 0, depth if process < processes - 1 or periodic else 0, ny
     )
