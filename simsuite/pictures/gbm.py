@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from simsuite.pictures.exposure import draw_exposure
@@ -25,7 +27,10 @@ _PATHS = 12  # At most so many paths of each asset are drawn.
 _TIMES = 2000  # At most so many times are drawn.
 _BAND = COLOURS[0]
 _CROWDED = 30  # From this ratio of the outer quantiles on, the price axis is logarithmic.
-_ROW = 1.9  # the height of a row in inches
+_ROW = 2.15  # the height of a row in inches
+_MARGIN = 1.1  # between paths and the ends of a logarithmic axis
+_REACH, _POINTS, _RARE = 6.0, 4001, 1e-4  # of a law: standard deviations, points; the share of a part that is left out
+_FAINT = 0.02  # of its maximum: how high a density may be where the axis ends
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,13 @@ def gbm_figure(run: Recording) -> Sheet:
     for a, fan in enumerate(fans):
         left = sheet.figure.add_subplot(grid[a, 0])
         right = sheet.figure.add_subplot(grid[a, 1], sharey=left)
-        draw_fan(sheet, left, fan, last=a == assets - 1)
-        _draw_terminal(right, fan, last=a == assets - 1)
+        limits = limits_beside(fan)
+        draw_fan(sheet, left, fan, a == assets - 1, limits)
+        _draw_terminal(right, fan, limits)
+        if len(fan.paths) and (a == explained or _beyond(fan, limits)):
+            left.set_title(f"grey: {path_words(fan, limits)}", loc="right", size=SMALL, color=GREY, pad=5)
         if a == explained:
-            _explain(left, right, fan)
+            _explain(right, fan)
     if profile:
         draw_exposure(sheet, sheet.figure.add_subplot(grid[assets, :]), run, _drawn(run))
     if table:
@@ -134,29 +142,48 @@ def _shade(i: int, n: int) -> tuple[float, ...]:
     return tuple(1 - share * (1 - c) for c in to_rgb(_BAND))
 
 
-def draw_fan(sheet: Sheet, ax: Axes, fan: Fan, last: bool) -> None:
+def draw_fan(sheet: Sheet, ax: Axes, fan: Fan, last: bool = True, limits: tuple[float, float] | None = None) -> None:
+    """last: whether no other panel with the same times stands below. limits: of prices; default: `price_limits`."""
     pairs, t = _pairs(fan.levels), fan.time
-    ends = []
     for i, (low, high) in enumerate(pairs):
         ax.fill_between(t, fan.quantiles[low], fan.quantiles[high], color=_shade(i, len(pairs)), linewidth=0, zorder=1)
-        ends += [(fan.quantiles[k, -1], f"{100 * fan.levels[k]:.4g} %", _BAND) for k in (low, high)]
     for path in fan.paths:
         ax.plot(t, path, color=GREY, linewidth=0.5, alpha=0.75, zorder=2)
     if len(fan.levels) % 2:
-        middle = fan.quantiles[len(fan.levels) // 2]
-        draw_line(ax, t, middle, _BAND, linewidth=1.4, zorder=3)
-        ends.append((middle[-1], f"{100 * fan.levels[len(fan.levels) // 2]:.4g} %", _BAND))
+        draw_line(ax, t, fan.quantiles[len(fan.levels) // 2], _BAND, linewidth=1.4, zorder=3)
     draw_line(ax, t, fan.mean, COLOURS[1], linewidth=1.4, zorder=4)
-    ends.append((fan.mean[-1], "mean", COLOURS[1]))
     if is_logarithmic(fan):
         ax.set_yscale("log")
     tidy(ax, shortened(fan.name, 40), "Time (years)" if last else "", "Price (currency)")
     ax.margins(x=0)
-    ax.set_ylim(*price_limits(fan))
+    ax.set_ylim(*(limits or price_limits(fan)))
     if not last:
         ax.tick_params(labelbottom=False)
     if len(t) > 1:
-        label_ends(sheet, ax, ends if fan.uncertain else ends[-1:])
+        colours = {"mean": COLOURS[1]}
+        label_ends(sheet, ax, [(y[-1], name, colours.get(name, _BAND)) for name, y in named_curves(fan).items()])
+
+
+def named_curves(fan: Fan) -> dict[str, np.ndarray]:
+    """The curves over time at whose ends a name stands."""
+    quantiles = {f"{100 * level:.4g} %": y for level, y in zip(fan.levels, fan.quantiles)} if fan.uncertain else {}
+    return {**quantiles, "mean": fan.mean}
+
+
+def path_words(fan: Fan, limits: tuple[float, float] | None = None) -> str:
+    """How many paths are drawn, and how many of them leave the axis of prices. limits: as of `draw_fan`."""
+    n, beyond = len(fan.paths), _beyond(fan, limits or price_limits(fan))
+    return (f"{n} of the paths" if n > 1 else "a path") + (f", {beyond} beyond the axis" if beyond else "")
+
+
+def _beyond(fan: Fan, limits: tuple[float, float]) -> int:
+    """How many of the paths that are drawn leave the axis of prices."""
+    return int(((fan.paths < limits[0]) | (fan.paths > limits[1])).any(axis=1).sum())
+
+
+def path_key(fan: Fan, limits: tuple[float, float] | None = None) -> list[Artist]:
+    """What a key says of the lines of paths."""
+    return [Line2D([], [], color=GREY, linewidth=0.5, label=path_words(fan, limits))] if len(fan.paths) else []
 
 
 def is_logarithmic(fan: Fan) -> bool:
@@ -165,26 +192,50 @@ def is_logarithmic(fan: Fan) -> bool:
 
 
 def price_limits(fan: Fan) -> tuple[float, float]:
-    """The limits of the price axis: they include all bands, and of the paths as much as does not flatten the bands."""
+    """The limits of the price axis: they include all bands, and of the paths as much as leaves the bands a third of it;
+    those that go further are counted by `path_words`."""
     low, high = float(fan.quantiles.min()), float(max(fan.quantiles.max(), fan.mean.max()))
+    least, most = (float(fan.paths.min()), float(fan.paths.max())) if fan.paths.size else (low, high)
     if is_logarithmic(fan):
-        return low / 2, high * 2
+        ratio = high / low
+        return min(low / 2, max(least / _MARGIN, low / ratio)), max(high * 2, min(most * _MARGIN, high * ratio))
     reach = high - low
-    if fan.paths.size:
-        low = min(low, max(float(fan.paths.min()), low - 0.4 * reach))
-        high = max(high, min(float(fan.paths.max()), high + 0.4 * reach))
+    low, high = min(low, max(least, low - reach)), max(high, min(most, high + reach))
     pad = 0.05 * (high - low) or 0.05 * high
     return low - pad, high + pad
 
 
-def _draw_terminal(ax: Axes, fan: Fan, last: bool) -> None:
+def limits_beside(fan: Fan) -> tuple[float, float]:
+    """The limits of the price axis where the density stands beside: it is low where the axis ends."""
+    low, high = price_limits(fan)
+    if fan.law is not None:
+        prices, density = _law_density(fan.law, is_logarithmic(fan))
+    elif fan.counted is not None:
+        bars = fan.counted.within(low, high)
+        prices, density = bars.edges, np.append(bars.density_of(is_logarithmic(fan)), 0.0)
+    else:
+        return low, high
+    seen = prices[density >= _FAINT * density.max()]
+    return min(low, float(seen[0])), max(high, float(seen[-1]))
+
+
+def _law_density(law: LogPriceLaw, logarithmic: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Prices, ascending, and their density, or that of their logarithm, as far as it is not close to 0."""
+    likely = law.weights > _RARE * law.weights.max()
+    means, reach = law.means[likely], _REACH * law.deviations[likely]
+    logarithm = np.linspace((means - reach).min(), (means + reach).max(), _POINTS)
+    price = np.exp(logarithm)
+    return price, law.density(logarithm) / (1.0 if logarithmic else price)
+
+
+def _draw_terminal(ax: Axes, fan: Fan, limits: tuple[float, float]) -> None:
     """Bars as wide as the density of all paths there, between neighbouring quantiles where no finer counts are stored,
     and the exact density where it is known.
 
     Of the price, or of its natural logarithm where the price axis is logarithmic.
     """
     pairs, edges, log = _pairs(fan.levels), fan.quantiles[:, fan.at], is_logarithmic(fan)
-    low, high = price_limits(fan)
+    low, high = limits
     spread = fan.uncertain and fan.time[fan.at] > 0
     if fan.counted is not None and spread:
         beside_fan(ax, fan.counted, low, high, log)
@@ -200,7 +251,7 @@ def _draw_terminal(ax: Axes, fan: Fan, last: bool) -> None:
         ax.plot(fan.law.density(np.log(price)) / (1.0 if log else price), price, color=INK, linewidth=1.2)
     years = f"{rounded(fan.time[fan.at])} year{'' if fan.time[fan.at] == 1 else 's'}"
     unit = "of log price (1)" if log else "(1/currency)"
-    tidy(ax, f"At t = {years}" + ("" if spread else ": no spread"), f"Density {unit}" if last or log else "", "")
+    tidy(ax, f"At t = {years}" + ("" if spread else ": no spread"), f"Density {unit}", "")
     ax.tick_params(labelleft=False)
     ax.set_xlim(left=0)
     ax.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
@@ -208,12 +259,8 @@ def _draw_terminal(ax: Axes, fan: Fan, last: bool) -> None:
         ax.set_xticks([])
 
 
-def _explain(left: Axes, right: Axes, fan: Fan) -> None:
-    """Explain what the colours mean."""
-    if len(fan.paths):
-        n = len(fan.paths)
-        text = f"grey: {n} of the paths" if n > 1 else "grey: a path"
-        left.set_title(text, loc="right", size=SMALL, color=GREY, pad=5)
+def _explain(right: Axes, fan: Fan) -> None:
+    """Explain what the colours beside a fan mean."""
     if not (fan.uncertain and fan.time[fan.at] > 0):
         return
     lines = [("exact density", INK)] if fan.law is not None else []

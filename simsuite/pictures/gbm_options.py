@@ -43,11 +43,21 @@ def _numbers(price: float, interval: Sequence[float | None], exact: float | None
     low, high = interval
     if low is None or high is None or not math.isfinite(price):
         return f"{price:.2f}", "–", "" if exact is None else f"{exact:.2f}"
-    half = (high - low) / 2
-    digits = max(0, 1 - math.floor(math.log10(half))) if half > 0 else 2
-    symmetric = abs((low + high) / 2 - price) <= _UNEVEN * half
+    return *in_words(price, (low, high)), "" if exact is None else f"{exact:.{_digits(low, high)}f}"
+
+
+def in_words(value: float, interval: tuple[float, float]) -> tuple[str, str]:
+    """A finite value and its interval, "± 0.012" or "1.21 to 1.34", with as many digits as the interval justifies."""
+    low, high = interval
+    half, digits = (high - low) / 2, _digits(low, high)
+    symmetric = abs((low + high) / 2 - value) <= _UNEVEN * half
     around = f"± {half:.{digits}f}" if symmetric else f"{low:.{digits}f} to {high:.{digits}f}"
-    return f"{price:.{digits}f}", around, "" if exact is None else f"{exact:.{digits}f}"
+    return f"{value:.{digits}f}", around
+
+
+def _digits(low: float, high: float) -> int:
+    """Digits after the point of what lies between two numbers."""
+    return max(0, 1 - math.floor(math.log10((high - low) / 2))) if high > low else 2
 
 
 def contract_words(model: GbmScenario, option: object) -> str:

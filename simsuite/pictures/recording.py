@@ -122,7 +122,11 @@ class Recording:
     @cached_property
     def first_payoffs(self) -> PayoffSamples | None:
         """What options pay on the first paths, made again; None where nobody can make them."""
-        return None if self._repeat is None else self._repeat(self.scenario, self.base)
+        found = None if self._repeat is None else self._repeat(self.scenario, self.base)
+        paths = self.results.get("paths")
+        if found is None or paths is None or self.scenario.paths.multilevel or paths >= found.values.shape[1]:
+            return found
+        return found.first(paths)  # as a run with a target may stop early
 
     def committed(self, coordinate: str) -> int:
         """How many rows of a series are complete: a row's coordinate is written last."""

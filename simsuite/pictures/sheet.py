@@ -29,6 +29,7 @@ DPI = 200
 SMALL, NORMAL, LARGE = 7.5, 8.5, 12.0
 _MARGIN = 0.12  # inches
 _COLUMNS = 6  # of a key, at most
+AWAY = 5  # points between the end of a curve and its name
 LIGHT = Look()
 
 
@@ -194,12 +195,13 @@ def draw_line(ax: Axes, x: np.ndarray, y: np.ndarray, colour: str, **style: Any)
 
 
 def label_ends(sheet: Sheet, ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Write names at the right of lines, (y of the end, name, colour), moved apart where they would overlap."""
+    """Write names at the right of lines, (y of the end, name, colour), moved apart where they would overlap. In a video
+    they follow lines with these names as labels (`video.scene.Names`)."""
     texts = [
         ax.annotate(
             name,
             (1.0, y),
-            xytext=(5, 0),
+            xytext=(AWAY, 0),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
             va="center",
@@ -210,16 +212,17 @@ def label_ends(sheet: Sheet, ax: Axes, ends: Sequence[tuple[float, str, str]]) -
         )
         for y, name, colour in ends
     ]
-    sheet.later(lambda: _move_apart(ax, texts))
+    sheet.later(lambda: move_apart(sheet, ax, texts))
 
 
-def _move_apart(ax: Axes, texts: Sequence[Annotation]) -> None:
+def move_apart(sheet: Sheet, ax: Axes, texts: Sequence[Annotation]) -> None:
     """Move texts up and down as little as possible, so that no two overlap and none leaves the axes. Where there is no
     room for all, some of them are left out, alike in their order.
     """
     if not texts:
         return
-    boxes = [text.get_window_extent() for text in texts]
+    # by the renderer of now: texts remember the last one, which was for another resolution before a video begins
+    boxes = [text.get_window_extent(sheet.canvas.get_renderer()) for text in texts]
     gap = max(box.height for box in boxes) * 1.05
     fitting = max(1, int((ax.get_window_extent().height + gap / 2) / gap))
     if len(texts) > fitting:
@@ -227,16 +230,16 @@ def _move_apart(ax: Axes, texts: Sequence[Annotation]) -> None:
         kept = {order[k] for k in np.linspace(0, len(texts) - 1, fitting).round().astype(int)}
         for i, text in enumerate(texts):
             text.set_visible(i in kept)
-        _move_apart(ax, [texts[i] for i in sorted(kept)])
+        move_apart(sheet, ax, [texts[i] for i in sorted(kept)])
         return
-    order = sorted(range(len(texts)), key=lambda i: boxes[i].y0)
+    order = sorted(range(len(texts)), key=lambda i: round(boxes[i].y0, 1))  # of those at one height the first is lower
     wanted = np.array([(boxes[i].y0 + boxes[i].y1) / 2 for i in order])
     room = ax.get_window_extent()
     low, high = room.y0 + gap / 4, max(room.y1 - gap / 4, room.y0 + gap / 4 + gap * (len(texts) - 1))
     shift = gap * np.arange(len(texts))
     placed = np.clip(_increasing(wanted - shift), low, high - shift[-1]) + shift
     for i, before, after in zip(order, wanted, placed):
-        texts[i].xyann = (5, (after - before) * 72 / DPI)
+        texts[i].xyann = (AWAY, (after - before) * 72 / sheet.figure.dpi)
 
 
 def _increasing(values: np.ndarray) -> np.ndarray:

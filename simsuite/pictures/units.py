@@ -48,9 +48,12 @@ def rounded(value: float, digits: int = 4) -> str:
     text = f"{value:.{digits}g}"
     mantissa, _, exponent = text.partition("e")
     if exponent:
-        raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        mantissa = f"{mantissa} × 10{raised}"
+        mantissa = f"{mantissa} × 10{superscript(int(exponent))}"
     return mantissa.replace("-", "−")
+
+
+def superscript(exponent: int) -> str:
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def contrast(low: float, high: float, precision: float) -> bool:

@@ -21,7 +21,6 @@ from simsuite.pictures.choices.labels import labels_of
 from simsuite.pictures.choices.sheets import NAMES, available, sheet_of
 from simsuite.pictures.choices.usual import usual
 from simsuite.pictures.control import critical_phases
-from simsuite.pictures.gbm import gbm_figure
 from simsuite.pictures.look import SIZES, THEMES, Look
 from simsuite.pictures.recording import Recording
 
@@ -62,6 +61,7 @@ def test_what_runs_have(runs: dict[str, Path], solver: str) -> None:
 CASES = [(solver, name, "light", None) for solver, names in HAS.items() for name in names]
 CASES += [("heat", "field", theme, size) for theme in THEMES for size in SIZES]
 CASES += [(solver, "", "slides", "column") for solver in HAS]
+CASES += [("gbm", "greeks", "slides", None), ("gbm", "greeks", "light", "column")]
 
 
 @pytest.mark.parametrize(("solver", "name", "theme", "size"), CASES)
@@ -272,13 +272,6 @@ def test_members_of_a_sweep_are_called_by_what_varies(tmp_path: Path) -> None:
         assert [text.get_text() for text in figure.legends[0].get_texts()] == wanted
         assert overlaps(figure) == []
         assert cut(figure) == []
-
-
-def test_ticks_beside_a_density_are_counted(runs: dict[str, Path]) -> None:
-    with recording(runs["gbm"]) as run:
-        figure = gbm_figure(run).laid_out()
-    assert "ticks: 8 paths" in {name for name, _ in texts_of(figure)}
-    assert overlaps(figure) == []
 
 
 def test_crossings_of_margins_are_explained(tmp_path: Path) -> None:

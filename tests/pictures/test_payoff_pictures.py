@@ -11,6 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.patches import StepPatch
+from scipy.stats import sem, t
 
 import simsuite
 from simsuite.backends import open_backend
@@ -20,6 +21,7 @@ from simsuite.pictures.look import Look
 from simsuite.pictures.recording import Recording
 from simsuite.plotting.first_paths import MOST_OPTIONS, first_payoffs
 from simsuite.solvers.gbm import payoff_samples as samples
+from simsuite.solvers.gbm.reference_prices.prices import reference_price
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 PATHS = 4096
@@ -94,7 +96,7 @@ def test_payoffs_made_again_have_the_prices_and_errors_of_the_run(run: simsuite.
 
 @pytest.mark.parametrize("sampling", [{"antithetic": True}, {"sampling": "sobol"}], ids=["antithetic", "sobol"])
 def test_samples_of_other_kinds_of_paths(sampling: dict[str, object], tmp_path: Path) -> None:
-    """Twins stand beside each other, and are one observation; Sobol points tell no error by their scatter."""
+    """Twins stand beside each other, and are one observation; Sobol points tell an error by their replicates alone."""
     options = [STYLES[0]]
     scenario = MARKET | {"option": options, "paths": {"count": PATHS, **sampling}}
     run = simsuite.run(scenario, directory=tmp_path / "run")
@@ -108,8 +110,66 @@ def test_samples_of_other_kinds_of_paths(sampling: dict[str, object], tmp_path: 
             pairs = again.values[0].reshape(-1, 2).mean(axis=1)
             error = pairs.std(ddof=1) / np.sqrt(len(pairs))
             assert error == pytest.approx(told["standard_error"], rel=1e-9)
-        drawn = sheet_of([of], ["convergence"], Look()).figure.axes[0].collections
-        assert any(not isinstance(each, LineCollection) for each in drawn) == bool(again.width)
+        settling = again.settling(0)
+        assert settling is not None
+        assert (settling.paths[-1], settling.mean[-1]) == (PATHS, pytest.approx(told["price"], rel=1e-9))
+        low, high = told["ci95"]
+        assert settling.reach[-1] == pytest.approx((high - low) / 2, rel=1e-4)
+        ax = sheet_of([of], ["convergence"], Look()).figure.axes[0]
+        (curve,) = (line for line in ax.lines if len(line.get_xdata()) > 3)
+        np.testing.assert_array_equal(curve.get_xdata(), settling.paths)
+        np.testing.assert_array_equal(curve.get_ydata(), settling.mean)
+        densities = sheet_of([of], ["density"], Look()).laid_out()
+        key = [text.get_text() for text in densities.legends[0].get_texts()]
+        assert key == ["all paths", "exact density", "mean"]  # no other colour for those made again, which are all
+
+
+@pytest.mark.parametrize("count", [1 << 15, 40_000])
+def test_first_sobol_points_are_those_of_the_run(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replicates take turns, whose first ones a longer run has as well; and the mean settles faster than by chance."""
+    paths = {"count": count, "sampling": "sobol", "replicates": 8}
+    model = simsuite.open_simulation(MARKET | {"option": [STYLES[1]], "paths": paths}).scenario.model
+    every = samples.payoff_samples(model, tmp_path, open_backend("cpu"), [0])
+    monkeypatch.setattr(samples, "MOST", 1 << 14)
+    some = samples.payoff_samples(model, tmp_path, open_backend("cpu"), [0])
+    assert some.values.shape == (1, 1 << 14)
+    np.testing.assert_array_equal(some.values, every.values[:, : 1 << 14])
+    assert every.replicates is not None
+    assert sorted(every.replicates.ravel()) == list(range(count))
+    by_replicate = every.values[0][every.replicates]
+    settling = every.settling(0)
+    assert settling is not None
+    assert settling.paths.tolist() == sorted({*(1 << k for k in range(8, 16)), count})
+    for n, mean, reach in zip(settling.paths // 8, settling.mean, settling.reach):
+        means = by_replicate[:, :n].mean(axis=1)
+        interval = t.interval(0.95, 7, means.mean(), sem(means))
+        assert (mean, mean + reach) == pytest.approx((means.mean(), interval[1]), rel=1e-9)
+    exact = reference_price(model, model.option[0])
+    assert exact is not None
+    assert (abs(settling.mean - exact) < 3 * settling.reach).all()
+    assert settling.reach[0] / settling.reach[-1] > 2 * np.sqrt(count / 256)
+
+
+@pytest.mark.parametrize("sampling", ["pseudo", "sobol"])
+def test_a_run_that_stopped_early_is_shown_no_paths_beyond_its_own(sampling: str, tmp_path: Path) -> None:
+    paths = {"count": 1 << 18, "target_standard_error": 0.2, "sampling": sampling}
+    paths |= {"batch": 1024} if sampling == "pseudo" else {"replicates": 4}
+    option = STYLES[1]
+    run = simsuite.run(MARKET | {"option": [option], "paths": paths}, directory=tmp_path / "run")
+    count = run.results["paths"]
+    assert count < samples.MOST
+    with recording(run) as of:
+        again = of.first_payoffs
+        assert again is not None
+        assert again.values.shape == (1, count)
+        assert again.book is not None
+        np.testing.assert_allclose(again.book, option["holding"] * again.values[0], rtol=1e-12)
+        told = run.results["options"]["call"]
+        assert again.values.mean() == pytest.approx(told["price"], rel=1e-12)
+        settling = again.settling(0)
+        assert settling is not None
+        assert settling.paths[-1] == count
+        assert settling.reach[-1] == pytest.approx((told["ci95"][1] - told["ci95"][0]) / 2, rel=1e-3)
 
 
 def test_so_many_paths_are_made_as_take_a_second(run: simsuite.Run) -> None:

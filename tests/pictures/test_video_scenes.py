@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,11 @@ LATTICE = {
     "time": {"steps": 20},
     "output": {"frames": 6},
 }
-ALL = {"market": MARKET, "spring": SPRING, "cloud": CLOUD, "walk": WALK, "lattice": LATTICE}
+PAIRED = CLOUD | {
+    "system": {"kind": "continuous", "matrix": [[-1.0, 0.0], [1.0, -1.0]], "noise_matrix": [[0.5], [0.0]]},
+    "initial": {"state": [2.0, 0.0], "copies": 300},
+}
+ALL = {"market": MARKET, "spring": SPRING, "cloud": CLOUD, "paired": PAIRED, "walk": WALK, "lattice": LATTICE}
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +89,8 @@ def scene(directory: Path) -> Iterator[tuple[Recording, Scene]]:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_frame_shows_nothing_of_what_is_still_to_come(name: str, runs: Mapping[str, Path]) -> None:
-    """Right of the line that stands at the present, panels over time are empty; the bar and the stamp go on."""
+    """Right of the line that stands at the present, panels over time have no more than the names of curves; the bar
+    and the stamp go on."""
     with scene(runs[name]) as (run, of):
         film = Film(of, Look("light"))
         frames = [frame.astype(int) for frame in film.frames()]
@@ -97,7 +103,7 @@ def test_a_frame_shows_nothing_of_what_is_still_to_come(name: str, runs: Mapping
         assert stamps[-1].split()[-1] in ("year", "s", "steps")
         figure = of.sheet.figure
         timed = [ax for ax in figure.axes if any(_is_now(line) for line in ax.lines)]
-        assert bool(timed) == (name in ("market", "spring", "cloud"))
+        assert bool(timed) == (name in ("market", "spring", "cloud", "paired"))
         dpi = film.height / figure.get_figheight()
         assert abs(dpi - figure.dpi) < 1
         middle = len(frames) // 2
@@ -107,7 +113,13 @@ def test_a_frame_shows_nothing_of_what_is_still_to_come(name: str, runs: Mapping
             box, x = ax.get_window_extent(), int(ax.transData.transform((now.get_xdata()[0], 0))[0])
             rows = slice(int(figure.bbox.height - box.y1) + 4, int(figure.bbox.height - box.y0) - 8)
             later, sooner = (slice(x + 4, int(box.x1) - 4), slice(int(box.x0) + 8, x - 4))
-            assert (frames[middle][rows, later] == 255).all()
+            empty = frames[middle].copy()
+            for name in ax.texts:
+                at = name.get_window_extent().padded(2)
+                empty[
+                    int(figure.bbox.height - at.y1) : int(figure.bbox.height - at.y0) + 1, int(at.x0) : int(at.x1)
+                ] = 255
+            assert (empty[rows, later] == 255).all()
             assert (frames[middle][rows, sooner] < 200).any()
             assert (frames[-1][rows, later] < 200).any()
 
@@ -117,7 +129,36 @@ def _is_now(line: Line2D) -> bool:
     return len(x) == 2 and x[0] == x[1] and list(y) == [0, 1]
 
 
+@pytest.mark.parametrize("name", ["market", "spring", "paired"])
+def test_names_stand_at_the_ends_of_their_curves(name: str, runs: Mapping[str, Path]) -> None:
+    """In every frame beside the line of the present, at the height of the curve or moved so that none overlap; in the
+    order of the values."""
+    with scene(runs[name]) as (run, of):
+        film = Film(of, Look("light"))
+        for frame, _ in zip(of.frames, film.frames()):
+            for a, ax in enumerate(ax for ax in of.sheet.figure.axes if any(_is_now(line) for line in ax.lines)):
+                (now,) = (line.get_xdata()[0] for line in ax.lines if _is_now(line))
+                if name == "market":
+                    levels = run.numbers("quantile", ...)
+                    wanted = {f"{100 * q:g} %": y for q, y in zip(levels, run.numbers("price_quantile", ..., frame, a))}
+                    wanted["mean"] = float(run.numbers("price_mean", frame, a))
+                elif name == "spring":
+                    wanted = dict(zip(("X₀", "X₁"), run.numbers("state", frame, ..., -1))) if a == 1 else {}
+                else:
+                    wanted = dict(zip(("X₀", "X₁"), run.numbers("state_mean", frame)))
+                names = {text.get_text(): text for text in ax.texts}
+                assert set(names) == set(wanted)
+                boxes = [names[each].get_window_extent() for each in sorted(wanted, key=lambda each: wanted[each])]
+                gaps = [high.y0 - low.y1 for low, high in itertools.pairwise(boxes)]
+                assert min(gaps, default=0) > -1 or len(set(wanted.values())) < len(wanted)
+                for each, text in names.items():
+                    assert text.get_visible()
+                    assert text.xy == pytest.approx((now, wanted[each]), rel=1e-9)
+                    assert text.get_window_extent().x0 > ax.transData.transform((now, 0))[0]
+
+
 def test_densities_of_prices_are_those_between_quantiles_and_the_exact_one(runs: Mapping[str, Path]) -> None:
+    """Both over the larger of their maxima, so that every frame holds them."""
     with scene(runs["market"]) as (run, of):
         right = of.sheet.figure.axes[1::2]
         for k in (1, 4, 8):
@@ -127,13 +168,20 @@ def test_densities_of_prices_are_those_between_quantiles_and_the_exact_one(runs:
                 edges = run.numbers("price_quantile", slice(None), k, a)
                 np.testing.assert_allclose([bar.get_y() for bar in bars], edges[:-1], rtol=1e-12)
                 ends = np.log(edges) if ax.get_yscale() == "log" else edges
-                found = [bar.get_width() for bar in bars] * np.diff(ends)
-                np.testing.assert_allclose(found, np.diff([0.05, 0.25, 0.5, 0.75, 0.95]), rtol=1e-9)
+                shares = np.diff([0.05, 0.25, 0.5, 0.75, 0.95])
                 (law,) = ax.lines
                 density, price = law.get_data()
+                widths = np.array([bar.get_width() for bar in bars])
+                assert max(*widths, *density) == pytest.approx(1.0, rel=1e-12)
+                scale = (shares / (widths * np.diff(ends)))[0]
+                np.testing.assert_allclose(scale * widths * np.diff(ends), shares, rtol=1e-9)
                 where = np.log(price) if ax.get_yscale() == "log" else price
-                within = np.trapezoid(density, where)
-                assert 0.9 < within <= 1.0 + 1e-3
+                within = scale * np.trapezoid(density, where)
+                assert 0.97 < within <= 1.0 + 1e-3
+                assert ax.get_xlim()[1] > 1
+                low, high = ax.get_ylim()
+                assert low <= edges[0]
+                assert high >= edges[-1]
         assert [ax.get_yscale() for ax in right] == ["linear", "log"]
         of.move(0)
         assert all(len(ax.lines[0].get_xdata()) == 0 for ax in right)
@@ -156,13 +204,30 @@ def test_a_batch_is_counted_at_each_time(runs: Mapping[str, Path]) -> None:
     with scene(runs["cloud"]) as (run, of):
         ax = of.sheet.figure.axes[-1]
         (bars,) = (patch for patch in ax.patches if isinstance(patch, StepPatch))
-        for frame in (1, 6, 12):
+        for frame in (0, 1, 6, 12):
             of.move(frame)
             values, edges, _ = bars.get_data()
             counted = run.numbers("state", frame, 0)
-            assert values @ np.diff(edges) == pytest.approx(1.0, abs=0.01)
-            middle = values @ (np.diff(edges) * (edges[1:] + edges[:-1]) / 2)
-            assert middle == pytest.approx(counted.mean(), abs=0.05)
+            assert values.max() == 1.0
+            assert ax.get_ylim()[1] > 1
+            counts = np.histogram(counted, edges)[0]
+            assert counts.sum() == 3000
+            np.testing.assert_allclose(values, counts / counts.max(), rtol=1e-12)
+
+
+def test_bars_that_go_beyond_the_axis_are_marked(runs: Mapping[str, Path]) -> None:
+    """A walk begins at one place with 1, and its axis ends where later frames do."""
+    with scene(runs["walk"]) as (run, of):
+        state = run.numbers("state", ...)
+        for frame in (0, 1, run.frames - 1):
+            of.move(frame)
+            for j, start in enumerate((0, 11)):
+                ax = of.sheet.figure.axes[j]
+                assert ax.get_ylim()[1] < 1
+                assert ax.get_ylim()[1] > state[1:].max()
+                arrows = [x for line in ax.lines for x in line.get_xdata()]
+                assert arrows == ([start] if frame == 0 else [])
+                assert [t.get_text() for t in ax.texts if t.get_visible()] == (["to 1"] if frame == 0 else [])
 
 
 @pytest.mark.parametrize("name", ["walk", "lattice"])

@@ -270,6 +270,7 @@ def test_pictures_take_nothing_from_solvers_but_what_is_given_or_known_exactly()
     known = {"simsuite.solvers.gbm.reference_prices.prices", "simsuite.solvers.gbm.reference_prices.laws"}
     known |= {
         "simsuite.solvers.gbm.payoff_samples",  # of which pictures are given some
+        "simsuite.solvers.gbm.statistics.statistics",  # how wide intervals by Student's law are
         "simsuite.solvers.heat.statement",
         "simsuite.solvers.heat.grid.sampling",
     }  # what a scenario gives of a plate

@@ -11,25 +11,32 @@ from matplotlib.axes import Axes
 from simsuite.pictures.choices.choice import Choice, Limits, Panel, ever
 from simsuite.pictures.choices.labels import labels_of
 from simsuite.pictures.exposure import draw_exposure
-from simsuite.pictures.gbm import draw_fan, read_fan
+from simsuite.pictures.gbm import draw_fan, path_key, read_fan
 from simsuite.pictures.markets.densities import draw_book, draw_density, draw_loss, draw_payoff, has_book, payoffs_shown
 from simsuite.pictures.markets.histograms import loss_histogram, price_histogram
 from simsuite.pictures.markets.prices import draw_levels, draw_price
-from simsuite.pictures.markets.sensitivities import draw_greek, greeks_of
+from simsuite.pictures.markets.sensitivities import draw_greek, greek_shape, greeks_of
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import Sheet
 
 
-def _panel(draw: Callable[[Sheet, Axes], Sequence[Artist] | None], kind: str = "", alike: bool = True) -> Panel:
+def _panel(
+    draw: Callable[[Sheet, Axes], Sequence[Artist] | None], kind: str = "", alike: bool = True, shape: float = 0.55
+) -> Panel:
     def drawn(sheet: Sheet, ax: Axes, limits: Limits | None) -> Sequence[Artist]:
         return draw(sheet, ax) or []
 
-    return Panel(drawn, alike=alike, kind=kind)
+    return Panel(drawn, shape, alike=alike, kind=kind)
 
 
 def _fans(run: Recording) -> Sequence[Panel]:
     def panel(a: int) -> Panel:
-        return _panel(lambda sheet, ax: draw_fan(sheet, ax, read_fan(run, a), last=True))
+        def draw(sheet: Sheet, ax: Axes) -> Sequence[Artist]:
+            fan = read_fan(run, a)
+            draw_fan(sheet, ax, fan)
+            return path_key(fan)
+
+        return _panel(draw)
 
     return [panel(a) for a in range(len(run.scenario.asset))]
 
@@ -59,7 +66,7 @@ def _no_density(run: Recording) -> str | None:
 
 def _greeks(run: Recording) -> Sequence[Panel]:
     def panel(name: str) -> Panel:
-        return _panel(lambda sheet, ax: draw_greek(run, ax, name), name)
+        return _panel(lambda sheet, ax: draw_greek(run, ax, name), name, shape=greek_shape(run, name))
 
     return [panel(name) for name in greeks_of(run)]
 

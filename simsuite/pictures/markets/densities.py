@@ -59,7 +59,7 @@ def draw_payoff(run: Recording, ax: Axes, option: int) -> list[Artist]:
     if found is None:
         assert run.first_payoffs is not None
         paid = run.first_payoffs.values[run.first_payoffs.options.index(option)]
-        return draw_samples(ax, paid, name, "Discounted payoff (currency)", price)
+        return draw_samples(run, ax, paid, name, "Discounted payoff (currency)", price)
     nothing, paid = found
     _bars(ax, paid)
     tidy(ax, _title(name, nothing), "Discounted payoff (currency)", _DENSITY)
@@ -75,12 +75,12 @@ def draw_book(run: Recording, ax: Axes) -> list[Artist]:
     assert samples.book is not None
     held = np.array([option.holding for option in run.scenario.option])
     price = float(held @ run.numbers("option_price", ...))
-    return draw_samples(ax, samples.book, "All options held", "Discounted payoff of all (currency)", price)
+    return draw_samples(run, ax, samples.book, "All options held", "Discounted payoff of all (currency)", price)
 
 
-def draw_samples(ax: Axes, paid: np.ndarray, name: str, label: str, price: float) -> list[Artist]:
-    """How the payoffs[path] of some paths are distributed where they are not 0: a density; or the shares of single
-    values, as of fixed coupons, and of all others in bars."""
+def draw_samples(run: Recording, ax: Axes, paid: np.ndarray, name: str, label: str, price: float) -> list[Artist]:
+    """How the payoffs[path] of a run's first paths are distributed where they are not 0: a density; or the shares of
+    single values, as of fixed coupons, and of all others in bars."""
     some = paid[(paid != 0) & np.isfinite(paid)]
     alone, shares = _single_values(some, len(paid))
     others = some[~np.isin(some.round(_DIGITS), alone)]
@@ -93,8 +93,12 @@ def draw_samples(ax: Axes, paid: np.ndarray, name: str, label: str, price: float
         edges = np.linspace(low, high, min(_MOST_BARS, max(10, others.size // _IN_A_BAR)) + 1)
         counts = np.histogram(others, edges)[0] / len(paid)
         heights = 100 * counts if alone.size else counts / np.diff(edges)
-        ax.stairs(heights, edges, fill=True, color=_SOME, linewidth=0)
-        key.append(Patch(facecolor=_SOME, label=f"first {grouped(len(paid))} paths, made again"))
+        every = run.results.get("paths") == len(paid) and not run.scenario.paths.multilevel
+        colour = BARS if every else _SOME
+        ax.stairs(heights, edges, fill=True, color=colour, linewidth=0)
+        key.append(
+            Patch(facecolor=colour, label="all paths" if every else f"first {grouped(len(paid))} paths, made again")
+        )
         ends += [low, high]
     if alone.size:
         lines = ax.vlines(alone, 0, 100 * shares, color=COLOURS[0], linewidth=2.2)
@@ -175,6 +179,6 @@ def _bars(ax: Axes, found: Histogram) -> None:
 def beside_fan(ax: Axes, found: Histogram, low: float, high: float, logarithmic: bool) -> None:
     """Bars of a density along the price axis of a fan, of the price or of its logarithm."""
     shown = found.within(low, high)
-    edges = np.maximum(shown.edges, np.finfo(np.float64).tiny)
-    density = shown.share / np.diff(np.log(edges)) if logarithmic else shown.density
+    edges = np.maximum(shown.edges, np.finfo(np.float64).tiny) if logarithmic else shown.edges
+    density = shown.density_of(logarithmic)
     ax.stairs(density, edges, orientation="horizontal", fill=True, color=BARS, linewidth=0)

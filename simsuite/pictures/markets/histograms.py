@@ -22,7 +22,12 @@ class Histogram:
 
     @property
     def density(self) -> np.ndarray:
-        return self.share / np.diff(self.edges)
+        return self.density_of(logarithmic=False)
+
+    def density_of(self, logarithmic: bool) -> np.ndarray:
+        """The density of the numbers, or of their natural logarithm, in each bar."""
+        edges = np.log(np.maximum(self.edges, np.finfo(np.float64).tiny)) if logarithmic else self.edges
+        return self.share / np.diff(edges)
 
     def quantile(self, q: float) -> float:
         """The q-quantile, with paths spread evenly over each bar."""

@@ -4,23 +4,25 @@ run contribute."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import NullLocator
 
-from simsuite.pictures.gbm_options import exact_price
+from simsuite.pictures.gbm_options import exact_price, in_words
 from simsuite.pictures.markets.densities import BARS
 from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, label_ends, tidy
-from simsuite.pictures.units import rounded, shortened
+from simsuite.pictures.units import grouped, rounded, shortened
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.payoff_samples import Settling
 
 _Z95 = 1.96
-_FIRST, _MEANS = 256, 80  # paths of the first mean that is drawn; how many are drawn at most
 
 
 def draw_price(runs: Sequence[Recording], ax: Axes, option: str, labels: Sequence[str]) -> list[Artist]:
@@ -28,8 +30,8 @@ def draw_price(runs: Sequence[Recording], ax: Axes, option: str, labels: Sequenc
     exact price where there is a closed form; and of a single run how the mean settled over its first paths. labels: of
     the runs."""
     exact = None
-    key = _draw_settling(runs[0], ax, option) if len(runs) == 1 else []
-    first = _FIRST if key else None
+    settling = _settling(runs[0], option) if len(runs) == 1 else None
+    key = [] if settling is None else _draw_settling(ax, settling)
     for i, run in enumerate(runs):
         names = run.texts("option")
         if option not in names:
@@ -44,20 +46,28 @@ def draw_price(runs: Sequence[Recording], ax: Axes, option: str, labels: Sequenc
         colour = COLOURS[i % len(COLOURS)]
         ax.errorbar(_paths(run), price, yerr=reach, color=colour, **style)
         if len(runs) > 1:
-            key.append(Line2D([], [], color=colour, marker="o", markersize=4, linewidth=1.3, label=labels[i]))
+            key.append(_dot(colour, labels[i]))
+        elif settling is None:
+            words = " ".join(in_words(price, (low, high)))
+            ax.annotate(
+                words, (_paths(run), price), (8, 0), textcoords="offset points", size=SMALL, color=INK, va="center"
+            )
         exact = exact_price(run.scenario, run.scenario.option[o]) if exact is None else exact
     ax.set_xscale("log")
-    tidy(ax, f"{shortened(option, 30)}: price ± 95 %", "Paths", "Price (currency)")
+    tidy(ax, f"{shortened(option, 30)}: price, 95 % interval", "Paths", "Price (currency)")
     paths = sorted({_paths(run) for run in runs})
     room = max(2.0, (paths[-1] / paths[0]) ** 0.16)  # left of the first, for the words beside the line
-    ax.set_xlim(first or paths[0] / room, paths[-1] * 2)
-    if first is None and paths[-1] < 100 * paths[0]:
-        ax.set_xticks(paths, [f"{n:,}".replace(",", "\u2009") for n in paths])
-        ax.xaxis.set_minor_formatter(NullFormatter())
+    if settling is not None:
+        ax.set_xlim(settling.paths[0] / 1.15, 2 * max(paths[-1], settling.paths[-1]))
+    else:
+        ax.set_xlim(paths[0] / room, paths[-1] * 2)
+    if settling is None and paths[-1] < 100 * paths[0]:
+        ax.set_xticks(paths, [grouped(n) for n in paths])
+        ax.xaxis.set_minor_locator(NullLocator())
     if exact is not None:
         ax.axhline(exact, color=INK, linewidth=1.0)
         ax.margins(y=0.2)
-        _name_exact(ax, exact, beside=first is None)
+        _name_exact(ax, exact, beside=settling is None)
     return key
 
 
@@ -74,28 +84,28 @@ def _name_exact(ax: Axes, exact: float, beside: bool) -> None:
     ax.annotate(text, (0.01, exact), xycoords=("axes fraction", "data"), size=SMALL, color=INK, **offset)
 
 
-def _draw_settling(run: Recording, ax: Axes, option: str) -> list[Artist]:
-    """The mean of an option's discounted payoffs on the first 256, .. paths, without a control variate, and its
-    interval; nothing where these paths cannot be made again, or their spread does not tell the error."""
-    samples, names = run.first_payoffs, run.texts("option")
-    if samples is None or not samples.width or names.index(option) not in samples.options:
-        return []
-    values = samples.values[samples.options.index(names.index(option))]
-    seen = values[: len(values) // samples.width * samples.width].reshape(-1, samples.width).mean(axis=1)
-    if len(values) < 2 * _FIRST or not np.isfinite(seen).all():
-        return []
-    n = np.unique(np.geomspace(_FIRST // samples.width, len(seen), _MEANS).round().astype(int))
-    centred = seen - seen.mean()  # as the squares of large numbers that are alike would cancel
-    mean, square = (np.cumsum(each)[n - 1] / n for each in (centred, centred**2))
-    reach = _Z95 * np.sqrt(np.maximum(square - mean**2, 0.0) / (n - 1))
-    mean += seen.mean()
-    ax.fill_between(n * samples.width, mean - reach, mean + reach, color=BARS, linewidth=0, alpha=0.6)
-    ax.plot(n * samples.width, mean, color=GREY, linewidth=1.0)
+def _settling(run: Recording, option: str) -> Settling | None:
+    """How the mean of an option's discounted payoffs settles over the first 256, .. paths, without a control variate;
+    None where these paths cannot be made again."""
+    samples = run.first_payoffs
+    return None if samples is None else samples.settling(run.texts("option").index(option))
+
+
+def _draw_settling(ax: Axes, found: Settling) -> list[Artist]:
+    """Draw the mean with its interval of 95 %, where it is of Sobol points with a dot at each number of them."""
+    points: dict[str, Any] = {"marker": "o", "markersize": 2.5} if found.replicates else {}
+    ax.fill_between(found.paths, found.mean - found.reach, found.mean + found.reach, color=BARS, linewidth=0, alpha=0.6)
+    ax.plot(found.paths, found.mean, color=GREY, linewidth=1.0, **points)
+    of = f"the first points of all {found.replicates} replicates" if found.replicates else "the first paths"
     return [
-        Line2D([], [], color=COLOURS[0], marker="o", markersize=4, linewidth=1.3, label="the run's price ± 95 %"),
-        Line2D([], [], color=GREY, linewidth=1.0, label="plain mean of the first paths"),
-        Patch(facecolor=BARS, alpha=0.6, label="± 95 % of it"),
+        _dot(COLOURS[0], "the run's price, with its 95 % interval"),
+        Line2D([], [], color=GREY, linewidth=1.0, label=f"plain mean of {of}", **points),
+        Patch(facecolor=BARS, alpha=0.6, label="95 % interval of this mean"),
     ]
+
+
+def _dot(colour: str, label: str) -> Artist:
+    return Line2D([], [], color=colour, marker="o", markersize=4, linewidth=1.3, label=label)
 
 
 def draw_levels(run: Recording, sheet: Sheet, ax: Axes) -> None:

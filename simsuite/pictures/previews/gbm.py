@@ -30,7 +30,7 @@ def gbm_preview(model: GbmScenario) -> tuple[str, list[Panel]]:
                 ax.set_axis_off()
                 ax.text(0, 0.9, f"{model.asset_names[a]}: no exact law is known", parse_math=False, va="top")
             else:
-                draw_fan(sheet, ax, fan, last=True)
+                draw_fan(sheet, ax, fan)
             return []
 
         return Panel(draw)

@@ -81,7 +81,7 @@ def draw_bands(
         ax.fill_between(time, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
         for j in range(some.shape[2]):
             draw_line(ax, time, some[:, i, j], colour, linewidth=0.5, alpha=0.6)
-        draw_line(ax, time, mean, colour, linewidth=1.8)
+        draw_line(ax, time, mean, colour, linewidth=1.8, label=name)
         if found.exact is not None:
             for sign in (-1, 1):
                 edge = found.exact[0][:, i] + sign * found.exact[1][:, i]

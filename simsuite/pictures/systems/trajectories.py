@@ -96,10 +96,11 @@ def component_names(shown: Shown) -> list[str]:
 
 def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown, titles: list[str]) -> None:
     """Draw lines, with a dot at each frame if there are few frames: between two frames a state may go up and down."""
-    dots = {"marker": "o", "markersize": 3} if len(shown.time) <= _DOTS else {}
+    dots: dict[str, Any] = {"marker": "o", "markersize": 3} if len(shown.time) <= _DOTS else {}
+    names = component_names(shown)
     for j, ax in enumerate(axes):
         for i, style in enumerate(seen_apart(shown.values[:, :, j])):
-            draw_line(ax, shown.time, shown.values[:, i, j], COLOURS[i], **dots, **style)
+            draw_line(ax, shown.time, shown.values[:, i, j], COLOURS[i], label=names[i], **dots, **style)
         tidy(ax, titles[j], time_label(shown.clock), shown.what if j == 0 else "")
         ax.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
         ax.margins(x=0, y=0.06)
@@ -107,7 +108,7 @@ def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown, titles: list[str])
             ax.tick_params(labelleft=False)
     if len(shown.components) > 1:
         last = shown.values[-1, :, -1]
-        label_ends(sheet, axes[-1], list(zip(last.tolist(), component_names(shown), COLOURS)))
+        label_ends(sheet, axes[-1], list(zip(last.tolist(), names, COLOURS)))
 
 
 def _draw_maps(sheet: Sheet, axes: list[Axes], shown: Shown, titles: list[str]) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 from simsuite.pictures.look import INK, Look
-from simsuite.pictures.sheet import NORMAL, Sheet
+from simsuite.pictures.sheet import AWAY, NORMAL, Sheet, move_apart
 
 MOST_FRAMES = 1000  # Of more, some are left out.
 _DPI = 140  # of videos; the sheet is 8.4 inches wide
@@ -94,6 +96,36 @@ class Curtain:
             end = float(ax.transData.transform((x, ax.get_ylim()[0]))[0])
             artist.set_clip_path(None)
             artist.set_clip_box(Bbox.from_extents(panel.x0 - 2, panel.y0 - 2, max(end, panel.x0 - 1), panel.y1 + 2))
+
+
+class Names:
+    """The names that `label_ends` wrote in one panel, which go with the ends of their curves as these grow.
+
+    curves: x, ascending, and y of the curve of each name; texts without a curve stay where they are."""
+
+    def __init__(self, sheet: Sheet, ax: Axes, curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
+        texts = [text for text in ax.texts if isinstance(text, Annotation) and text.get_text() in curves]
+        self._sheet, self._ax, self._curves = sheet, ax, curves
+        # in the order of their last values, so that those which begin at one point stand in this order there
+        self.artists: list[Annotation] = sorted(texts, key=lambda text: self._curve(text)[1][-1])
+
+    def _curve(self, text: Annotation) -> tuple[np.ndarray, np.ndarray]:
+        return self._curves[text.get_text()]
+
+    def move_to(self, x: float) -> None:
+        shown = []
+        for text in self.artists:
+            y = float(np.interp(x, *self._curve(text)))
+            text.set_visible(bool(np.isfinite(self._ax.transData.transform((x, y))).all()))
+            if text.get_visible():
+                text.xy, text.xycoords, text.xyann = (x, y), "data", (AWAY, 0)
+                shown.append(text)
+        move_apart(self._sheet, self._ax, shown)
+
+
+def named_curves(ax: Axes) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The lines of a panel that have a name as their label."""
+    return {str(line.get_label()): (np.asarray(line.get_xdata()), np.asarray(line.get_ydata())) for line in ax.lines}
 
 
 def evenly(frames: int) -> list[int]:

@@ -11,12 +11,13 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.markers import CARETDOWN, CARETUP
+from matplotlib.patches import Patch, StepPatch
 from matplotlib.ticker import MaxNLocator
 
 from simsuite.pictures.markets.densities import BARS
 from simsuite.pictures.recording import Recording
-from simsuite.pictures.sheet import COLOURS, GREY, INK, Sheet, draw_bar, tidy
+from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_bar, tidy
 from simsuite.pictures.systems.batch import FEW, states
 from simsuite.pictures.systems.clock import clock_of, moment
 from simsuite.pictures.systems.lattice import lattice_of
@@ -31,8 +32,8 @@ from simsuite.pictures.systems.trajectories import (
     shape_of,
     what_of,
 )
-from simsuite.pictures.units import grouped
-from simsuite.pictures.video.scene import Curtain, Scene, evenly
+from simsuite.pictures.units import grouped, rounded
+from simsuite.pictures.video.scene import Curtain, Names, Scene, evenly, named_curves
 
 _SAMPLES = 20_000  # At most so many states of a batch are counted.
 _BARS = 40
@@ -69,8 +70,9 @@ def _trajectories(run: Recording, sheet: Sheet, frames: Sequence[int]) -> tuple[
     axes += [sheet.figure.add_subplot(grid[0, j], sharex=axes[0], sharey=axes[0]) for j in range(1, panels)]
     draw_trajectories(run, sheet, axes, shown)
     curtain = Curtain([artist for ax in axes for artist in (*ax.collections, *ax.lines)])
+    names = Names(sheet, axes[-1], named_curves(axes[-1]))
     now = [ax.axvline(shown.time[0], color=INK, linewidth=0.8, zorder=5) for ax in axes]
-    moving: list[Artist] = [*curtain.artists, *now]
+    moving: list[Artist] = [*curtain.artists, *now, *names.artists]
     more: Move | None = None
     if beside is not None:
         artists, more = beside(sheet.figure.add_subplot(grid[0, panels]))
@@ -80,6 +82,7 @@ def _trajectories(run: Recording, sheet: Sheet, frames: Sequence[int]) -> tuple[
     def move(frame: int) -> None:
         t = float(run.time[frame]) * clock.scale
         curtain.open_to(t)
+        names.move_to(t)
         for line in now:
             line.set_xdata([t, t])
         if more is not None:
@@ -141,19 +144,20 @@ def _spread(run: Recording, ax: Axes, shown: Shown, frames: Sequence[int]) -> tu
         found = states(run, frame, which, slice(_SAMPLES)).ravel()
         return found[np.isfinite(found)]
 
-    ends = [values(frame) for frame in (frames[0], frames[len(frames) // 2], frames[-1])]
-    low, high = _around(np.concatenate(ends))
+    ends = [(each.min(), each.max()) for each in map(values, frames) if each.size]
+    low, high = _around(np.array(ends))
     edges = np.linspace(low, high, _BARS + 1)
     bars = ax.stairs(np.zeros(_BARS), edges, fill=True, color=BARS, linewidth=0)
-    tallest = max(float(_density(each, edges).max()) for each in ends[1:])
-    tidy(ax, f"{name} of {grouped(min(shape_of(run)[2], _SAMPLES))} states", name, "Density")
+    tidy(ax, f"{name} of {grouped(min(shape_of(run)[2], _SAMPLES))} states", name, "Density (1 = max.)")
     ax.set_xlim(low, high)
-    ax.set_ylim(0, 1.3 * tallest or 1.0)
-    return [bars], lambda frame: bars.set_data(_density(values(frame), edges))
+    ax.set_ylim(0, 1.05)
+    return [bars], lambda frame: bars.set_data(_relative_density(values(frame), edges))
 
 
-def _density(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    return np.histogram(values, edges)[0] / (max(len(values), 1) * np.diff(edges))
+def _relative_density(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """The density in bars of one width, over its maximum, which falls by far as states that began alike spread."""
+    counts = np.histogram(values, edges)[0]
+    return counts / max(counts.max(), 1)
 
 
 def _profiles(run: Recording, sheet: Sheet, frames: Sequence[int]) -> tuple[list[Artist], Move]:
@@ -166,13 +170,14 @@ def _profiles(run: Recording, sheet: Sheet, frames: Sequence[int]) -> tuple[list
     edges, names = np.arange(n + 1) - 0.5, ["State" if samples == 1 else f"Sample {j}" for j in range(samples)]
     grid = sheet.figure.add_gridspec(1, samples)
     last = states(run, frames[-1], slice(None), slice(samples))
-    bars = []
+    bars, cuts = list[StepPatch](), list[_Cut]()
     for j in range(samples):
         ax = sheet.figure.add_subplot(grid[0, j])
         bars.append(ax.stairs(np.zeros(n), edges, baseline=min(max(low, 0.0), high), fill=True, color=BARS, zorder=1))
         ax.stairs(last[:, j], edges, baseline=None, color=GREY, linewidth=0.9, zorder=2).set_animated(True)
         tidy(ax, names[j], "Component", what_of(run) if j == 0 else "")
         ax.set(xlim=(-0.5, n - 0.5), ylim=(low, high))
+        cuts += [_Cut(ax, high, 1), _Cut(ax, low, -1)]
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.tick_params(labelleft=j == 0)
     when = moment(clock, float(run.time[frames[-1]]) * clock.scale)
@@ -181,8 +186,35 @@ def _profiles(run: Recording, sheet: Sheet, frames: Sequence[int]) -> tuple[list
     def move(frame: int) -> None:
         for j, values in enumerate(states(run, frame, slice(None), slice(samples)).T):
             bars[j].set_data(values)
+            for cut in cuts[2 * j : 2 * j + 2]:
+                cut.show(values)
 
-    return [patch for ax in sheet.figure.axes for patch in ax.patches], move
+    patches = [patch for ax in sheet.figure.axes for patch in ax.patches]
+    return [*patches, *(artist for cut in cuts for artist in cut.artists)], move
+
+
+class _Cut:
+    """Arrows at the end of an axis where bars go on beyond it, and to where the longest of them goes. side: 1 at the
+    top, -1 at the bottom."""
+
+    def __init__(self, ax: Axes, end: float, side: int) -> None:
+        self._end, self._side = end, side
+        (self._arrows,) = ax.plot([], [], marker=CARETUP if side > 0 else CARETDOWN, color=INK, linewidth=0, zorder=6)
+        self._text = ax.annotate("", (0, end), (0, 0), textcoords="offset points", size=SMALL, color=INK, zorder=6)
+        self._text.set(verticalalignment="top" if side > 0 else "bottom")
+        self.artists: list[Artist] = [self._arrows, self._text]
+        for artist in self.artists:
+            artist.set_in_layout(False)
+
+    def show(self, values: np.ndarray) -> None:
+        beyond = np.flatnonzero(self._side * values > self._side * self._end)
+        self._arrows.set_data(beyond, np.full(len(beyond), self._end))
+        self._text.set_visible(bool(beyond.size))
+        if beyond.size:
+            furthest = int(beyond[np.argmax(self._side * values[beyond])])
+            right = furthest < len(values) / 2
+            self._text.set(text=f"to {rounded(values[furthest])}", horizontalalignment="left" if right else "right")
+            self._text.xy, self._text.xyann = (furthest + (0.5 if right else -0.5), self._end), (3 if right else -3, 0)
 
 
 def _lattices(run: Recording, sheet: Sheet, frames: Sequence[int], sides: tuple[int, int]) -> tuple[list[Artist], Move]:
