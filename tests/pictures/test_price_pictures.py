@@ -81,6 +81,18 @@ def test_greeks_have_numbers_and_intervals(book: Path) -> None:
         assert "95 % interval" in figure.legends[0].get_texts()[0].get_text()
 
 
+def test_greeks_of_many_options_say_how_many_are_shown(tmp_path: Path) -> None:
+    calls = [{"name": f"call {k}", "style": "european", "payoff": "call", "strike": 90.0 + k} for k in range(20)]
+    market = {"market": {"rate": 0.03}, "asset": [{"name": "A", "spot": 100.0, "volatility": 0.2}]}
+    few = {"time": {"end": 1.0, "steps": 2}, "paths": {"count": 4096}, "option": calls}
+    simsuite.run({"solver": "gbm", **market, **few}, device="cpu", directory=tmp_path / "run")
+    with recording(tmp_path / "run") as run:
+        figure = sheet_of([run], ["greeks"], Look()).laid_out()
+    assert {len(ax.texts) for ax in figure.axes} == {16}
+    assert figure.axes[0].get_title(loc="left") == "Delta, 16 of 20"
+    assert overlaps(figure) == []
+
+
 def test_a_price_without_other_paths_is_told_in_words(book: Path) -> None:
     """Where the first paths cannot be made again, there is one number of paths, and no scale of them."""
     with recording(book) as run:

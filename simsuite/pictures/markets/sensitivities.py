@@ -24,7 +24,6 @@ _UNITS = {
     "rho": "currency per 1.00\nof the rate",
     "theta": "currency a year",
 }
-_MOST = 12  # At most so many options are drawn.
 _ROWS = 16  # At most so many values are drawn in a panel.
 _ROW, _USUAL = 0.1, 0.55  # the height of a value, and of a panel with few of them, over the panel's width
 
@@ -56,12 +55,13 @@ def greeks_of(run: Recording) -> list[str]:
 
 def greek_shape(run: Recording, name: str) -> float:
     """The height of the panel of a Greek over its width."""
-    return max(_USUAL, _ROW * len(_values(run, name)))
+    return max(_USUAL, _ROW * min(len(_values(run, name)), _ROWS))
 
 
 def draw_greek(run: Recording, ax: Axes, name: str) -> list[Artist]:
     """A Greek of each option, with its interval of 95 %; of those by an asset a dot for each that it depends on."""
-    values = _values(run, name)
+    every = _values(run, name)
+    values = every[:_ROWS]
     power = _power(values)
     right = sum(each.value for each in values) >= 0  # numbers stand above the dots, on the side that is away from 0
     for at, each in enumerate(values):
@@ -80,7 +80,8 @@ def draw_greek(run: Recording, ax: Axes, name: str) -> list[Artist]:
         )
     ax.axvline(0, color=GREY, linewidth=0.6, zorder=0)
     unit = _UNITS[name] if power == 0 else f"10{superscript(power)} × {_UNITS[name]}"
-    tidy(ax, name.capitalize(), f"{name.capitalize()} ({unit})", "")
+    title = name.capitalize() + (f", {len(values)} of {len(every)}" if len(every) > len(values) else "")
+    tidy(ax, title, f"{name.capitalize()} ({unit})", "")
     ax.xaxis.set_major_formatter(lambda value, at: rounded(value / 10.0**power))
     ax.set_yticks(range(len(values)), [each.name for each in values], parse_math=False)
     ax.set_ylim(len(values) - 0.5, -0.5)
@@ -95,8 +96,8 @@ def _power(values: Sequence[_Value]) -> int:
 
 
 def _values(run: Recording, name: str) -> Sequence[_Value]:
-    """What is drawn of a Greek."""
-    options = run.texts("option")[:_MOST]
+    """A Greek of all options, by all assets."""
+    options = run.texts("option")
     values, errors = (np.atleast_2d(run.numbers(f"option_{name}{part}", ...).T).T for part in ("", "_standard_error"))
     assets = run.texts("asset") if values.shape[1] > 1 else [""]
     quantile = student_quantile(run.results.get("replicates", math.inf) - 1)
@@ -107,4 +108,4 @@ def _values(run: Recording, name: str) -> Sequence[_Value]:
                 continue
             words = shortened(option, 20) + (f", {shortened(asset, 12)}" if asset else "")
             found.append(_Value(words, a, float(values[i, a]), quantile * float(errors[i, a])))
-    return found[:_ROWS]
+    return found
