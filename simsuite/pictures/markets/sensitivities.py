@@ -84,7 +84,7 @@ def draw_greek(run: Recording, ax: Axes, name: str) -> list[Artist]:
     tidy(ax, title, f"{name.capitalize()} ({unit})", "")
     ax.xaxis.set_major_formatter(lambda value, at: rounded(value / 10.0**power))
     ax.set_yticks(range(len(values)), [each.name for each in values], parse_math=False)
-    ax.set_ylim(len(values) - 0.5, -0.5)
+    ax.set_ylim(len(values) - 0.5, -0.9)  # with room for the number above the first dot
     label = "value; bar and ±: 95 % interval"
     return [Line2D([], [], color=COLOURS[0], marker="o", markersize=4, linewidth=1.4, label=label)]
 
