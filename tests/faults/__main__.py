@@ -44,7 +44,7 @@ def main() -> int:
     options.add_argument("--count", type=int, default=100, help="cases of each")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--work", help="where, such as /dev/shm, which waits for no disk")
-    options.add_argument("--device", default="cpu", help="cpu or cuda, for runs that processes share")
+    options.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="for runs that processes share")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="faults-", dir=asked.work) as work:
         if "FAULTS_ROOT" not in os.environ:  # once more, with the library that makes operations fail

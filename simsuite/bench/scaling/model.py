@@ -1,9 +1,9 @@
 """What sharing a problem costs, by a model with measured parameters; it predicts more processes than there are here.
 
 A process steps its share of the rows, groups of paths or states, the largest one if they do not divide. Slabs of a
-plate exchange their halos, with both neighbours at the same time, once in as many steps as halos are deep, and step
-the rows of these as well. Each exchange takes a latency, and its bytes at a
-bandwidth. A look at the results, one a run, brings the first process a message from each of the others.
+plate exchange their halos, with both neighbours at the same time, once in as many steps as halos are deep, and step the
+rows of these as well. Each exchange takes a latency, and its bytes at a bandwidth. A look at the results, one a run,
+brings the first process a message from each of the others.
 
 What is not in the model: that links between machines are slower than those within the one that was measured, and that
 of many processes some are always late.

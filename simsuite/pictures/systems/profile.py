@@ -65,8 +65,8 @@ def _lines(run: Recording, ax: Axes, n: int, samples: int) -> tuple[list[Artist]
 
 
 def _bands(run: Recording, ax: Axes, n: int, samples: int) -> tuple[list[Artist], str]:
-    """From the least to the largest component of each stretch: a line through every so-manieth would miss peaks, and
-    show a rhythm that is none where components have one."""
+    """From the least to the largest component of each stretch: a line through every n-th component would miss peaks,
+    and would show a wrong period where components repeat."""
     block, key = math.ceil(n / _POINTS), list[Artist]()
     ends = extremes(run, run.shown, block, samples)
     middles = np.minimum(np.arange(len(ends[0])) * block + (block - 1) / 2, n - 1)
